@@ -1,9 +1,12 @@
 """What people type first: a name from elsewhere, labels in place of their number, a mistake. Each ends in advice."""
 
+from pathlib import Path
+
 import pytest
 
 import extremal as ex
 from extremal.cli import main
+from extremal.errors import InvalidParameter
 
 LABELS = ["never", "once", "often"]
 
@@ -11,8 +14,8 @@ LABELS = ["never", "once", "often"]
 @pytest.mark.parametrize(
     ("name", "call"),
     [
-        ("rappor", "ex.unary_encoding(k, epsilon, optimised=False)"),
-        ("basic_rappor", "ex.unary_encoding(k, epsilon, optimised=False)"),
+        ("rappor", "ex.unary_encoding(k, epsilon, optimized=False)"),
+        ("basic_rappor", "ex.unary_encoding(k, epsilon, optimized=False)"),
         ("oue", "ex.unary_encoding(k, epsilon)"),
         ("OUE", "ex.unary_encoding(k, epsilon)"),
         ("olh", "ex.local_hashing(k, epsilon)"),
@@ -118,7 +121,7 @@ def test_a_mistake_in_python_is_told_what_to_do(code: str, said: str) -> None:
         ("plan --k 4 --epsilon 1", "n and half_width are missing"),
         ("plan --k 4 --epsilon 1 --half-width wide", "write ± 5 points as 0.05 or 5%"),
         ("compare --k 4 --epsilon 1", "Give --goal frequencies --k 4"),
-        ("verify nothing.json", "No such file or directory: nothing.json"),
+        ("verify nothing.json", "No such file or directory (`.save(path)` and -o write one"),
         ("questionnaire make --epsilon 4 drugs -o q.json", "drugs=no,yes or sickdays=0-10"),
         ("questionnaire make --epsilon 4 drugs=1 -o q.json", "question 'drugs' must have at least 2 answers"),
         ("privatize m.json data.csv", "--column, --mechanism"),
@@ -159,3 +162,31 @@ def test_thresholds_is_a_call() -> None:
     assert found.universal is not None
     assert found.universal < found.binary == pytest.approx(found.response)
     assert str(found).startswith("binary is optimal for every divergence up to ε = ")
+
+
+def test_a_file_that_is_not_there_is_told_what_may_be_meant(tmp_path: Path) -> None:
+    for read in (ex.load, ex.verify):
+        with pytest.raises(FileNotFoundError, match=r"`\.save\(path\)` and -o write one"):
+            read(tmp_path / "nothing.json")
+        ex.randomized_response(2, 1).save(tmp_path / "coin.json", overwrite=True)
+        with pytest.raises(FileNotFoundError, match=r"did you mean '.*coin\.json'"):
+            read(tmp_path / "coins.json")
+
+
+def test_a_module_that_is_called_names_the_function() -> None:
+    import extremal.estimate
+
+    with pytest.raises(TypeError, match="Call ex.estimate_frequencies"):
+        extremal.estimate([0, 1], ex.randomized_response(2, 1))
+
+
+def test_the_british_spelling_of_an_argument_is_told_the_american_one() -> None:
+    with pytest.raises(InvalidParameter, match="Call it as ex.unary_encoding.*optimized=False"):
+        ex.unary_encoding(3, 1, optimised=False)
+
+
+def test_mistakes_in_a_questionnaire_are_told_what_to_do() -> None:
+    with pytest.raises(InvalidParameter, match="how many there are, 2, or a range"):
+        ex.Questionnaire.within(4, {"sick": 1})
+    with pytest.raises(InvalidParameter, match="The questions are 'sick'"):
+        ex.Questionnaire.within(4, {"sick": 2}, importance={"sik": 2})

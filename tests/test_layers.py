@@ -88,7 +88,7 @@ TELLING = 40  # characters of a line that two writers would hardly both write
 
 # Modules below 150 lines that one module alone imports, and are concepts of their own.
 OWN_CONCEPTS: dict[str, str] = {
-    "certificate.arithmetic.memberships": "a closed form of a cost, with a theory of its own",
+    "certificate.arithmetic.closed_costs": "closed forms of costs, with theories of their own",
     "certificate.statement": "what was decided, in words, apart from deciding it",
     "checker.values": "a section of the file that `joined` makes",
     "cli.checker": "a verb is a file",

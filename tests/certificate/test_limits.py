@@ -315,8 +315,9 @@ def test_every_kind_of_proof_has_an_estimate() -> None:
         assert twice == 2 * limits.work_of_proofs((more,), privacy, about)
     assert limits.work_of_value(problem_of(ex.Hamming(P)), RESPONSE) > 0
     assert limits.work_of_value(shares, RESPONSE) > 0
-    asked = ex.Questionnaire.within(1, {"a": 2, "b": 2}).certificate()
-    assert limits.work_of_value(problem_of(asked.utility), asked.mechanism) > 0
+    asked = ex.Questionnaire.within(4, {"a": 2, "b": 2}, "joint")
+    for made in (asked.certificate(), asked.certificate(tables=True)):
+        assert limits.work_of_value(problem_of(made.utility), made.mechanism) > 0
 
 
 def test_many_reports_with_two_weights_are_added_up_from_a_file(tmp_path: Path) -> None:

@@ -22,6 +22,14 @@ ROOT = Path(__file__).parents[2]
 NAMES = ("start/tutorial", "howto/choose", "howto/contribute", "howto/survey", "howto/telemetry", "howto/theory")
 NOTIONS = ("notions/pml", "notions/lip", "notions/metric")
 PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in (*NAMES, *NOTIONS))]
+PARTLY = (
+    "before/plan",
+    "design/workloads",
+    "estimate/change",
+    "estimate/hypothesis_tests",
+    "estimate/regression",
+    "release/every_day",
+)
 HASH = re.compile(r"\b(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}\b")
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 BLOCK = re.compile(r"```(python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", flags=re.S)
@@ -83,6 +91,22 @@ def test_every_output_shown_is_what_comes_out(
             f"python tests/documentation/test_pasted.py {page.relative_to(ROOT)} shows anew what comes out:\n{code}"
             + "\n".join(printed)
         )
+
+
+@pytest.mark.parametrize("name", PARTLY)
+def test_what_other_pages_show_is_part_of_what_comes_out(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They leave out what a figure of chance would change, or what comes after."""
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"))
+    showing = [(kind, code, _plain(shown)) for kind, code, shown in blocks if shown]
+    assert showing
+    for kind, code, page_has in showing:
+        printed = _plain(PRINTED[kind](code))
+        starts = range(len(printed) - len(page_has) + 1)
+        parts = (printed[i : i + len(page_has)] for i in starts)
+        assert any(all(map(_same, part, page_has)) for part in parts), code + "\n".join(printed)
 
 
 def test_a_wrong_number_or_word_is_noticed() -> None:

@@ -268,7 +268,10 @@ def test_structures_are_checked_when_read(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_the_usual_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="write one"):
+        ex.load(tmp_path / "none.json")
+    ex.randomized_response(2, 1).save(tmp_path / "nones.json")
+    with pytest.raises(FileNotFoundError, match="did you mean .*nones"):
         ex.load(tmp_path / "none.json")
 
 

@@ -22,6 +22,7 @@ from extremal.problem import (
     PairGoal,
     Pure,
     QuestionsGoal,
+    TablesGoal,
     WorkloadGoal,
     problem_of,
 )
@@ -179,6 +180,15 @@ def test_shares_of_questions_are_read_as_they_are_written() -> None:
     for change in ({"sizes": []}, {"weights": ["1"]}, {"weights": ["1", "0"]}, {"largest": "yes"}, {"sizes": [1, 2]}):
         with pytest.raises(ex.errors.ExtremalError):
             goal_from_json({**goal.to_json(), **change})
+
+
+def test_tables_of_questions_are_read_as_they_are_written() -> None:
+    again = goal_from_json(TablesGoal((2, 3)).to_json())
+    assert isinstance(again, TablesGoal)
+    assert (again.sizes, again.k) == ((2, 3), 6)
+    for change in ({"sizes": [2]}, {"sizes": [1, 2]}, {"sizes": [2] * 65}, {"weights": ["1", "1"]}):
+        with pytest.raises(ex.errors.ExtremalError):
+            goal_from_json({**again.to_json(), **change})
 
 
 @pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)

@@ -88,17 +88,18 @@ def xls_3(path: Path) -> tuple[Path, Choices]:
 
 
 def xls_4(path: Path) -> tuple[Path, Choices]:
-    """One list for two questions, choices without a label, and a repeat: what is asked repeatedly is not randomised."""
+    """One list for two questions, one of which has a hint and no label, choices without a label, and a repeat: what is
+    asked repeatedly is not randomised."""
     survey = [
-        ("type", "name", "label"),
-        ("begin_group", "g", "G"),
-        ("select_one agree", "a1", "First"),
-        ("select_one agree", "a2", None),
-        ("end_group", None, None),
-        ("begin_repeat", "r", "R"),
-        ("select_one agree", "again", "Again"),
-        ("end_repeat", None, None),
-        ("select_one bare", "b", "Bare"),
+        ("type", "name", "label", "hint"),
+        ("begin_group", "g", "G", None),
+        ("select_one agree", "a1", "First", None),
+        ("select_one agree", "a2", None, "Second"),
+        ("end_group", None, None, None),
+        ("begin_repeat", "r", "R", None),
+        ("select_one agree", "again", "Again", None),
+        ("end_repeat", None, None, None),
+        ("select_one bare", "b", "Bare", None),
     ]
     choices = [*listed(PLAIN, agree=AGREE), ("bare", "x", None), ("bare", "y", None)]
     return xlsform(path / "4.xlsx", survey, choices), {"a1": AGREE, "a2": AGREE, "b": [("x", "x"), ("y", "y")]}

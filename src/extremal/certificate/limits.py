@@ -17,7 +17,17 @@ from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import Colourings, TwoValuedColumns
 from extremal.mechanism.structures.unlisted import Unlisted
-from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, QuestionsGoal, WorkloadGoal
+from extremal.problem import (
+    Coupled,
+    Goal,
+    LevelGoal,
+    LossGoal,
+    OverClass,
+    Privacy,
+    QuestionsGoal,
+    TablesGoal,
+    WorkloadGoal,
+)
 from extremal.sources import SourceClass
 
 MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
@@ -73,6 +83,9 @@ def work_of_value(goal: Goal, mechanism: Mechanism) -> int:
         return PER_COLUMN * (reports + mechanism.k)
     if isinstance(goal, QuestionsGoal):  # from the coins of each question, however many records there are
         return PER_COLUMN * sum(goal.sizes)
+    if isinstance(goal, TablesGoal):  # of each assignment every pair that it asks
+        asked = [len(one.asked) for one in getattr(mechanism.structure, "assignments", ())]
+        return PER_COLUMN * sum(n * n for n in (len(goal.sizes), *asked))
     return PER_COLUMN * reports * len(leaves_of(goal)) + _pieces(mechanism)
 
 
@@ -101,7 +114,7 @@ def _proofs_in(value: Value) -> int:
 
 def width_of(goal: Goal) -> int:
     """Inputs that a proof has numbers for: of questions, whose proofs are about one at a time, all answers."""
-    return sum(goal.sizes) if isinstance(goal, QuestionsGoal) else goal.k
+    return sum(goal.sizes) if isinstance(goal, QuestionsGoal | TablesGoal) else goal.k
 
 
 def work_of_rays(privacy: Privacy, goal: Goal) -> int:

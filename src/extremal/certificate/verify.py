@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
+from extremal.certificate.arithmetic.closed_costs import membership_cost, questions_cost
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
-from extremal.certificate.arithmetic.memberships import membership_cost
 from extremal.certificate.arithmetic.workload_cost import workload_cost
 from extremal.certificate.certificate import (
     Certificate,
@@ -40,10 +40,9 @@ from extremal.errors import ExtremalError, InvalidParameter, TooLarge
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structures import ChosenSets, JointBlocks
-from extremal.mechanism.structures.joint import COIN, AllSets
+from extremal.mechanism.structures import ChosenSets
 from extremal.privacy import LDP, Notion
-from extremal.problem import Goal, LevelGoal, LossGoal, QuestionsGoal, WorkloadGoal, problem_of
+from extremal.problem import Goal, LevelGoal, LossGoal, QuestionsGoal, TablesGoal, WorkloadGoal, problem_of
 from extremal.sources import SourceClass
 
 _REASONS = TextWrapper(100, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
@@ -282,30 +281,11 @@ def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = No
         if isinstance(stated, (LossGoal, LevelGoal)):
             exact = _cost_of(stated, mechanism)
             return exact, exact
-        if isinstance(stated, QuestionsGoal):
-            exact = _questions_cost(stated, mechanism)
+        if isinstance(stated, (QuestionsGoal, TablesGoal)):
+            exact = questions_cost(stated, mechanism)
             return exact, exact
         ball = value_of(stated, mechanism)
         return (inf, inf) if is_infinite(ball) else (lower(ball), upper(ball))
-
-
-def _questions_cost(goal: QuestionsGoal, mechanism: Mechanism) -> Bound:
-    """Σ b_j/μ_j, or the largest b_j/(k_j·μ_j): exactly, of blocks that report all sets of some sizes alike."""
-    structure = getattr(mechanism, "structure", None)
-    if not isinstance(structure, JointBlocks) or structure.sizes != goal.sizes:
-        raise NotKnown("the cost of questions is known of blocks of the same questions", "k", mechanism.k)
-    told = [Fraction(0)] * len(goal.sizes)
-    for assignment in structure.assignments:
-        for block in assignment.blocks:
-            share = Fraction(assignment.weight, COIN) * Fraction(block.coin, COIN) ** 2
-            for j, family in zip(block.questions, structure.of(block), strict=True):
-                if not isinstance(family, AllSets):
-                    raise NotKnown("the cost of questions is known of sets of answers", "question", j)
-                told[j] += share * (family.odds - 1) / (family.k - 1)
-    if not all(told):
-        return inf
-    errors = [w * (1 - Fraction(1, k)) / mu for w, k, mu in zip(goal.weights, goal.sizes, told, strict=True)]
-    return max(e / k for e, k in zip(errors, goal.sizes, strict=True)) if goal.largest else sum(errors, Fraction(0))
 
 
 def _cost_of(goal: LossGoal | LevelGoal, mechanism: Mechanism) -> Bound:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass, is_coupled, is_pure, pure_ratio
-from extremal.checker.numbers import ONE, ZERO, Vector, afford, dot, of_kind, require, total
+from extremal.checker.numbers import ONE, ZERO, Vector, afford, dot, of_kind, require, total, whole_numbers
 
 MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6  # inputs, as §5 allows
 MOST_STEPS_OVER_RAYS = 2**21  # a step is a product of rationals, or a logarithm
@@ -234,20 +234,28 @@ class Cover:
 
     def _raised(self, g: Vector) -> Fraction:
         """Σg + (E−1)Σg⁺, the largest value on {1, E}^k."""
-        return total(g) + (pure_ratio(self.notion, "ε-LDP") - 1) * sum((v for v in g if v > 0), ZERO)
+        whole, below = whole_numbers(g)
+        positive = sum(v for v in whole if v > 0)
+        return (sum(whole) + (pure_ratio(self.notion, "ε-LDP") - 1) * positive) / below
 
     def _lifted(self, g: Vector) -> Fraction:
-        """max g·q over low ≤ q ≤ E, p·q = 1 on the support: ν + Σ max over {low, E} of (g − νp)·q, at the best ν."""
+        """max g·q over low ≤ q ≤ E, p·q = 1 on the support: ν + Σ max over {low, E} of (g − νp)·q, at the best ν.
+
+        In whole numbers g = G/below, p = P/mass, ν = mass·G_x/(P_x·below) for an input x.
+        """
         notion = of_kind(self.notion, Lift, "PML or LIP for one prior")
-        pairs = sorted(((v / p, v, p) for v, p in zip(g, notion.prior, strict=True) if p), reverse=True)
-        left, nu = ONE - notion.low, pairs[-1][0]
-        for ratio, _, p in pairs:  # raised from low to E in the order of g/p until p·q = 1
-            left -= p * (notion.ratio - notion.low)
+        (whole, below), (weights, mass) = whole_numbers(g), whole_numbers(notion.prior)
+        spread = 2 * max(weights).bit_length()  # two quotients G/P differ by 2^-spread, or not at all
+        support = sorted((x for x, p in enumerate(weights) if p), key=lambda x: -((whole[x] << spread) // weights[x]))
+        left, best = mass * (ONE - notion.low) / (notion.ratio - notion.low), support[-1]
+        for x in support:  # raised from low to E in the order of g/p until p·q = 1
+            left -= weights[x]
             if left <= 0:
-                nu = ratio
+                best = x
                 break
-        over = ((v - nu * p) for _, v, p in pairs)
-        return nu + sum((v * (notion.ratio if v > 0 else notion.low) for v in over), ZERO)
+        over = [whole[x] * weights[best] - whole[best] * weights[x] for x in support]
+        high, low = sum(v for v in over if v > 0), sum(v for v in over if v < 0)
+        return (whole[best] * mass + notion.ratio * high + notion.low * low) / (below * weights[best])
 
     def _at_root(self, g: Vector) -> Fraction:
         """max g·q with q = 1 at the root: from the leaves, a child adds V·F to its parent if V > 0, else V/F."""

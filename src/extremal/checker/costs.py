@@ -32,13 +32,13 @@ from operator import mul
 
 from extremal.checker.goals import Statistics
 from extremal.checker.matrices import (
-    BITS,
     MOST_PRODUCTS,
     Whole,
     approximate_inverse,
     diagonal,
     plus,
     scaled_identity,
+    symmetric,
     times,
 )
 from extremal.checker.mechanisms import Mechanism
@@ -62,6 +62,8 @@ RHO = Fraction(1, 2**80)  # ρ: a bias counts as it would for 2^80 respondents
 UNKNOWN = Fraction(1, 2**20)  # a cost above this share of what it is when nothing is known counts as infinite
 MOST_VECTORS = 20_000  # vectors of counts of sets
 MANY = 2**300  # r_y of reports that cannot occur
+FINE_INVERSE = 112  # bits after the point of r_y: twice what the last digit of a double needs
+SPARE_BITS = 288  # after the point of V, beside those that the largest r_y takes: ρ = 2^-80 may cost 160
 LONG = 800  # bits after the point of sums
 
 
@@ -162,74 +164,99 @@ def listed_rows_of(mechanism: Mechanism) -> list[list[int]]:
 
 
 class Enclosure:
-    """F of a mechanism with rows q, over `unit`, at the prior of w. Matrices are whole numbers over `one`."""
+    """F of a mechanism with rows q, over `unit`, at the prior of w. K = Σ_y r_y q_y q_yᵀ, r_y at most 1/m_y, is whole
+    numbers over `one`; V, about (K + ρI)⁻¹, over 2^bits: any V gives true bounds."""
 
     def __init__(self, q: list[list[int]], unit: int, w: Centred) -> None:
         self.w, self.unit, self.q = w, unit, q
         self.columns = list(zip(*q, strict=True))
         masses = [sum(map(mul, w.weights, column)) for column in self.columns]  # m_y, over unit·mass
-        self.inverse = [(w.mass * unit << BITS) // m if m else MANY << BITS for m in masses]  # r_y, over 2^BITS
+        self.inverse = [(w.mass * unit << FINE_INVERSE) // m if m else MANY << FINE_INVERSE for m in masses]
         self.occurs = [m > 0 for m in masses]
-        self.one = unit * unit << BITS
-        self.k_matrix = self.gram(self.inverse)
+        self.one = unit * unit << FINE_INVERSE
+        self.k_matrix = self.gram()
+        self.bits = SPARE_BITS + max(self.inverse).bit_length() - FINE_INVERSE
         ridged = plus(self.k_matrix, scaled_identity(len(q), int(RHO * self.one)))
-        short = self.one >> BITS
-        self.v = approximate_inverse([[entry // short for entry in row] for row in ridged])  # over 2^BITS
+        self.v = approximate_inverse([[(entry << self.bits) // self.one for entry in row] for row in ridged], self.bits)
 
-    def gram(self, factors: Sequence[int]) -> Whole:
-        """Σ_y r_y q_y q_yᵀ."""
-        scaled = [list(map(mul, row, factors)) for row in self.q]
-        return [[sum(map(mul, row, other)) for other in self.q] for row in scaled]
+    def gram(self) -> Whole:
+        """K. With l_y the least weight of a report and e = q − l, which is mostly 0, K_xz = Σ r·l² + A_x + A_z + Σ
+        r·e_x·e_z, A_x = Σ r·l·e_x."""
+        least: list[int] = [min(column) for column in self.columns]
+        more = [{y: v - least[y] for y, v in enumerate(row) if v > least[y]} for row in self.q]
+        scaled = [{y: self.inverse[y] * e for y, e in row.items()} for row in more]
+        shared = sum(r * low * low for r, low in zip(self.inverse, least, strict=True))
+        added = [sum(e * least[y] for y, e in row.items()) for row in scaled]
+
+        def entry(x: int, z: int) -> int:
+            both = more[x].keys() & more[z].keys()
+            products = map(mul, map(scaled[x].__getitem__, both), map(more[z].__getitem__, both))
+            found: int = shared + added[x] + added[z] + sum(products)
+            return found
+
+        return symmetric([[entry(x, z) for z in range(x + 1)] for x in range(len(more))])
+
+    @cached_property
+    def seen(self) -> Whole:
+        """KV, over one·2^bits."""
+        return times(self.k_matrix, self.v)
+
+    @cached_property
+    def weighed(self) -> Whole:
+        """VW, over 2^bits·(the unit of W)."""
+        return times(self.v, self.w.matrix)
 
     def above(self) -> Fraction:
         """tr VᵀKVW + tr RWRᵀ/ρ."""
-        seen = times(self.k_matrix, self.v)  # KV, over one·2^BITS
-        paid = sum(diagonal(times(list(zip(*self.v, strict=True)), seen), self.w.matrix))
-        return Fraction(paid, self.w.unit * self.one << (2 * BITS)) + self.bias(seen) / RHO
+        paid = sum(diagonal(self.seen, self.weighed))
+        return Fraction(paid, self.w.unit * self.one << (2 * self.bits)) + self.bias / RHO
 
-    def bias(self, seen: Whole) -> Fraction:
+    @cached_property
+    def bias(self) -> Fraction:
         """Σ_i |b_i|² = tr RWRᵀ, R = I − KV."""
-        r = plus(scaled_identity(len(seen), self.one << BITS), seen, -1)
-        return Fraction(sum(diagonal(times(r, self.w.matrix), r)), self.w.unit * (self.one << BITS) ** 2)
+        one = self.one << self.bits
+        r = plus(scaled_identity(len(self.q), one), self.seen, -1)
+        return Fraction(sum(diagonal(times(r, self.w.matrix), r)), self.w.unit * one**2)
 
     def below(self) -> Fraction:
-        """2·tr VW − tr Vᵀ(K + hN + ρI)VW over the reports that can occur, V orthogonal to the others."""
-        v, below = self.feasible()
-        factors = [r + 1 if occurs else 0 for r, occurs in zip(self.inverse, self.occurs, strict=True)]
-        k_matrix = plus(self.gram(factors), scaled_identity(len(v), math.ceil(RHO * self.one)))
-        paid = sum(diagonal(times(list(zip(*v, strict=True)), times(k_matrix, v)), self.w.matrix))
-        gained = sum(diagonal(v, self.w.matrix))
-        return Fraction(2 * gained, self.w.unit * below) - Fraction(paid, self.w.unit * self.one * below * below)
+        """2·tr VW − tr Vᵀ((1 + h)K + ρI)VW, V orthogonal to the reports that cannot occur. Of the others r_y, rounded
+        down to a multiple of h = 2^-112, is at least 1, so that (1 + h)r_y ≥ 1/m_y."""
+        v, seen, weighed, below = self.v, self.seen, self.weighed, 1 << self.bits
+        if not all(self.occurs):
+            v, below = self.orthogonal()
+            seen, weighed = times(self.k_matrix, v), times(v, self.w.matrix)
+        gained = Fraction(2 * sum(diagonal(v, self.w.matrix)), self.w.unit * below)
+        paid = Fraction(sum(diagonal(seen, weighed)), self.w.unit * self.one * below**2)
+        ridge = RHO * Fraction(sum(diagonal(v, weighed)), self.w.unit * below**2)
+        return gained - paid * (1 + Fraction(1, 2**FINE_INVERSE)) - ridge
 
-    def feasible(self) -> tuple[Whole, int]:
+    def orthogonal(self) -> tuple[Whole, int]:
         """V over a whole number, made orthogonal to the columns C of mass 0: V − C(CᵀC)⁻¹CᵀV."""
         never = independent([list(c) for c, occurs in zip(self.columns, self.occurs, strict=True) if not occurs])
-        if not never:
-            return self.v, 1 << BITS
         gram = [[Fraction(sum(map(mul, a, b))) for b in never] for a in never]
         shares = solution(gram, [[Fraction(v) for v in row] for row in times(never, self.v)])
         flat, scale = whole_numbers(list(itertools.chain(*shares)))
         k = len(self.q)
         moved = times(list(zip(*never, strict=True)), [flat[i : i + k] for i in range(0, len(flat), k)])
-        return plus([[v * scale for v in row] for row in self.v], moved, -1), scale << BITS
+        return plus([[v * scale for v in row] for row in self.v], moved, -1), scale << self.bits
 
     def above_for_all(self, goal: Statistics) -> Fraction:
         """Σ_i s_i² + (1 + 1/ρ)·Σ_i |b_i|² + max over the class of v·g, g = Σ_i [Q t_i² − 2s_i·Qt_i]; Qt_i = KVa_i."""
-        seen, one = times(self.k_matrix, self.v), self.one << BITS
+        seen, one = self.seen, self.one << self.bits
         average = [sum(map(mul, self.w.weights, column)) for column in zip(*seen, strict=True)]  # pᵀKV
         through = times([average], self.w.matrix)[0]
         below = self.w.unit * self.w.mass * one * one
         moved = [Fraction(sum(map(mul, through, row)), below) for row in seen]  # Σ_i s_i·(Qt_i)(x)
         constant = Fraction(sum(map(mul, through, average)), below * self.w.mass)
         slope = [dot(row, self.squares) / self.unit - 2 * v for row, v in zip(self.q, moved, strict=True)]
-        return constant + (1 + 1 / RHO) * self.bias(seen) + goal.source.largest(slope)
+        return constant + (1 + 1 / RHO) * self.bias + goal.source.largest(slope)
 
     @cached_property
     def squares(self) -> Vector:
         """Σ_i t_iy² = r_y²·q_yᵀVWVᵀq_y for each report."""
-        inner = times(times(self.v, self.w.matrix), list(zip(*self.v, strict=True)))
+        inner = times(self.weighed, self.v)  # V is symmetric
         found = diagonal(times(self.columns, inner), self.columns)
-        below = self.w.unit * self.unit**2 << (4 * BITS)
+        below = self.w.unit * self.unit**2 << (2 * self.bits + 2 * FINE_INVERSE)
         return [Fraction(r * r * v, below) for r, v in zip(self.inverse, found, strict=True)]
 
 

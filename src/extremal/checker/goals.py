@@ -138,7 +138,19 @@ class QuestionShares:
         return math.prod(self.sizes)
 
 
-Goal = Gain | Losses | LeastLevel | Statistics | QuestionShares
+@dataclass(frozen=True)
+class QuestionTables:
+    """n × the squared error of the cells of the cross-table of two questions of a record, records equally likely: the
+    total of a table, the mean over all pairs of questions."""
+
+    sizes: tuple[int, ...]
+
+    @property
+    def k(self) -> int:
+        return math.prod(self.sizes)
+
+
+Goal = Gain | Losses | LeastLevel | Statistics | QuestionShares | QuestionTables
 
 DIVERGENCES = (
     "KL",
@@ -164,6 +176,10 @@ def read_goal(given: Any) -> Goal:
         return gain_of(parts, least=True)
     if kind == "QuestionShares":
         return read_question_shares(exactly(given, {"utility", "sizes", "weights", "largest"}, "shares of questions"))
+    if kind == "QuestionTables":
+        sizes = tuple(list_of(count)(exactly(given, {"utility", "sizes"}, "tables of questions")["sizes"]))
+        expect(2 <= len(sizes) <= 64 and min(sizes) >= 2, "2 to 64 questions with two answers or more")
+        return QuestionTables(sizes)
     if kind in COSTS:
         names, read = COSTS[str(kind)]
         content = exactly(given, {"utility", "source", *names}, f"the goal {kind}")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.checker.compact import concave, order
-from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, QuestionShares, Statistics, read_goal
+from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, QuestionShares, QuestionTables, Statistics, read_goal
 from extremal.checker.grammar import count, entries, flag, list_of, number, whole
 from extremal.checker.notions import (
     LDP,
@@ -151,7 +151,7 @@ def _concave(proof: Proof, notion: Notion, goal: Goal) -> Bound:
 
 def _one_prior(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """Private for all priors is private for each; a worst case is at least each case."""
-    if not isinstance(goal, Gain | QuestionShares) and goal.source.only is None:
+    if not isinstance(goal, Gain | QuestionShares | QuestionTables) and goal.source.only is None:
         p = named_prior(goal.source, proof["prior"], proof["mix"])
         return bound(proof["proof"], notion, replace(goal, source=Source("list", (tuple(p),))))
     notion = of_kind(notion, OverClass, "one prior: of a class")

@@ -1,7 +1,7 @@
 """Several questions on one record (§3, §6): what blocks tell, and bounds on what any mechanism tells.
 
 μ_j is what a mechanism tells about question j; n × the total squared error of its shares is w_j(1 − 1/k_j)/μ_j at
-best. `agreements` and `yes-no` prove Σ v_j·μ_j ≤ M.
+best. μ_ij is what it tells about the interaction of two. `agreements` proves Σ v_A·μ_A ≤ M, `yes-no` Σ v_j·μ_j ≤ M.
 """
 
 from __future__ import annotations
@@ -14,32 +14,91 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.checker.costs import RHO
-from extremal.checker.goals import Goal, QuestionShares, Statistics
+from extremal.checker.goals import Goal, QuestionShares, QuestionTables, Statistics
 from extremal.checker.mechanisms import Mechanism
 from extremal.checker.notions import Notion, pure_ratio
-from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, NotKnown, ends, of_kind, require, root, total
-from extremal.checker.structures import COINS
+from extremal.checker.numbers import (
+    INFINITE,
+    ONE,
+    ZERO,
+    Bound,
+    Interval,
+    NotKnown,
+    afford,
+    ends,
+    of_kind,
+    require,
+    root,
+    total,
+)
+from extremal.checker.structures import COINS, AskedBlocks
 
 MOST_RECORDS = 1024  # of a workload whose gram matrix is compared
+MOST_ASKED_PAIRS = 2**21  # of questions that assignments ask: half a minute
 MOST_YES_NO, MOST_ASKED, MOST_DISAGREEMENTS = 24, 64, 2**12
 SETS_LISTED = 7  # questions up to which all sets that are closed upwards are listed
 CELLS_OF_U, STEPS_OF_Y, LAST_STEPS, REACH_OF_Y, ONE_IN_BITS, PART_BITS = 4096, 16, 16, 5, 30, 20  # for more questions
 
 
-def cost_of_questions(goal: QuestionShares, mechanism: Mechanism) -> Interval | float:
-    """Σ_j w_j(1 − 1/k_j)/μ_j, or the largest w_j(1 − 1/k_j)/(k_j·μ_j), of blocks of sets."""
+def cost_of_questions(goal: QuestionShares | QuestionTables, mechanism: Mechanism) -> Interval | float:
+    """Σ_j w_j(1 − 1/k_j)/μ_j, or the largest w_j(1 − 1/k_j)/(k_j·μ_j), of blocks of sets; for tables Σ_A b_A/μ_A."""
     asked = mechanism.structure.asked
-    if asked is None or asked.sizes != goal.sizes or any(asked.others):
+    if asked is None or asked.sizes != goal.sizes or not asked.only_sets:
         raise NotKnown("the cost of questions is known of blocks that report sets of answers")
-    told = [ZERO] * len(goal.sizes)
-    for weight_of_block, coin, members in asked.blocks:
-        for j, held in members:
-            k = goal.sizes[j]
-            told[j] += Fraction(weight_of_block * coin**2, COINS**3) * (Fraction(k, held) - 1) / (k - 1)
-    if not all(told):
+    told = told_alone(asked)
+    if isinstance(goal, QuestionTables):
+        told |= told_together(asked)
+        b = errors_of_tables(goal.sizes)
+        return ends(sum((b[a] / told[a] for a in b), ZERO)) if all(map(told.get, b)) else INFINITE
+    if len(told) < len(goal.sizes):
         return INFINITE
-    each = [w * (ONE - Fraction(1, k)) / mu for w, k, mu in zip(goal.weights, goal.sizes, told, strict=True)]
+    each = [
+        w * (ONE - Fraction(1, k)) / told[j,] for j, (w, k) in enumerate(zip(goal.weights, goal.sizes, strict=True))
+    ]
     return ends(max(e / k for e, k in zip(each, goal.sizes, strict=True)) if goal.largest else total(each))
+
+
+Told = dict[tuple[int, ...], Fraction]
+"""A number for each set A of questions, which are in order."""
+
+
+def told_alone(asked: AskedBlocks) -> Told:
+    """μ_j: the mean over the people of γ²·f_j, f_j = (k_j/d − 1)/(k_j − 1), γ the coin of the block with question j."""
+    found: Told = {}
+    for weight, blocks in asked.assignments:
+        for coin, members in blocks:
+            for j, held in members:
+                worth = Fraction(weight * coin**2, COINS**3) * of_family(asked.sizes[j], held)
+                found[j,] = found.get((j,), ZERO) + worth
+    return found
+
+
+def told_together(asked: AskedBlocks) -> Told:
+    """μ_ij: the mean of γ²·f_i·f_j where one coin falls for both questions, of γ_i²·γ_j²·f_i·f_j where two do."""
+    found: Told = {}
+    for weight, blocks in asked.assignments:
+        flat = [(j, held, number) for number, (_, members) in enumerate(blocks) for j, held in members]
+        afford(len(flat) ** 2, MOST_ASKED_PAIRS, "pairs of questions asked")
+        for (i, mine, a), (j, theirs, b) in itertools.combinations(sorted(flat), 2):
+            squares = math.prod(Fraction(blocks[number][0], COINS) ** 2 for number in {a, b})
+            worth = squares * of_family(asked.sizes[i], mine) * of_family(asked.sizes[j], theirs)
+            found[i, j] = found.get((i, j), ZERO) + Fraction(weight, COINS) * worth
+    return found
+
+
+def of_family(k: int, held: int) -> Fraction:
+    """f of all sets of `held` of k answers."""
+    return Fraction(k - held, held * (k - 1))
+
+
+def errors_of_tables(sizes: Sequence[int]) -> Told:
+    """b_A, so that Σ b_A/μ_A is the mean over pairs of ((k_i−1)/μ_i + (k_j−1)/μ_j + (k_i−1)(k_j−1)/μ_ij)/(k_i·k_j)."""
+    found: Told = {}
+    for i, j in itertools.combinations(range(len(sizes)), 2):
+        for a in ((i,), (j,), (i, j)):
+            own = Fraction(math.prod(sizes[q] - 1 for q in a), sizes[i] * sizes[j] * math.comb(len(sizes), 2))
+            found[a] = found.get(a, ZERO) + own
+    return found
 
 
 # -- the goal of a proof --
@@ -75,7 +134,7 @@ def bound_from(goal: Goal, sizes: Sequence[int], v: Sequence[Fraction], most: Fr
     errors = [w * (ONE - Fraction(1, k)) for w, k in zip(weights, sizes, strict=True)]
     if largest:
         return sum((x * b / k for x, b, k in zip(v, errors, sizes, strict=True)), ZERO) / whole
-    return sum((root(x * b).low if x * b else ZERO for x, b in zip(v, errors, strict=True)), ZERO) ** 2 / whole
+    return squared_roots([x * b for x, b in zip(v, errors, strict=True)]) / whole
 
 
 def ratio_of(notion: Notion) -> Fraction:
@@ -89,16 +148,34 @@ def ratio_of(notion: Notion) -> Fraction:
 
 
 def agreements(proof: dict[str, Any], notion: Notion, goal: Goal) -> Bound:
-    """Σ_j r_j(k_j − 1)·μ_j ≤ (E − 1)²/(4(E − ν))."""
+    """Σ_A r_A·Π_{j ∈ A}(k_j − 1)·μ_A ≤ (E − 1)²/(4(E − ν)): of shares the A of one question count, of tables also those
+    of two."""
     sizes, groups, numbers = proof["sizes"], proof["groups"], proof["numbers"]
     e = ratio_of(notion)
-    shares_wanted(goal, sizes)
+    if isinstance(goal, QuestionTables):
+        require(tuple(sizes) == goal.sizes, "the questions of the goal")
+    else:
+        shares_wanted(goal, sizes)
     shape, eigenvalues = eigenvalues_of(sizes, groups, numbers)
     nu = eigenvalues[0]
     require(nu < e and all(a <= 1 for a in eigenvalues[1:]), "ν below E, no r_A below 0")
     steps = [math.prod(shape[g + 1 :]) for g in range(len(shape))]
-    v = [(ONE - eigenvalues[steps[g]]) * (k - 1) for g, k in zip(groups, sizes, strict=True)]
-    return bound_from(goal, sizes, v, (e - 1) ** 2 / (4 * (e - nu)))
+
+    def rest(*members: int) -> Fraction:
+        """r_A·Π(k_j − 1)."""
+        left: Fraction = ONE - eigenvalues[sum(steps[groups[j]] for j in members)]
+        return left * int(math.prod(sizes[j] - 1 for j in members))
+
+    most: Fraction = (e - 1) ** 2 / (4 * (e - nu))
+    if isinstance(goal, QuestionTables):
+        return squared_roots([b * rest(*members) for members, b in errors_of_tables(sizes).items()]) / most
+    return bound_from(goal, sizes, [rest(j) for j in range(len(sizes))], most)
+
+
+def squared_roots(values: Sequence[Fraction]) -> Fraction:
+    """(Σ√v)², rounded down; not all of them 0."""
+    require(any(values), "a positive bound")
+    return sum((root(v).low for v in values if v), ZERO) ** 2
 
 
 def eigenvalues_of(

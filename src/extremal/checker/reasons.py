@@ -30,6 +30,7 @@ from extremal.checker.numbers import (
     shortened,
     solution,
     total,
+    whole_numbers,
 )
 from extremal.checker.worths import Pair, PatternWorth, above, divergence
 
@@ -132,11 +133,19 @@ def between_nodes(reason: Reason, notion: Notion, curve: Curve, alpha: Vector) -
     pieces = _pieces(nodes, curve, cover)
     if pieces is None:
         return INFINITE
-    vectors = {
-        i: [sigma * a + tau * b - v for a, b, v in zip(curve.a, curve.b, alpha, strict=True)]
-        for i, (sigma, tau) in pieces.items()
-    }
+    columns, below = whole_columns(curve.a, curve.b, alpha)
+    vectors = {}
+    for i, line in pieces.items():
+        (sigma, tau), unit = whole_numbers(line)
+        vectors[i] = [Fraction(sigma * a + tau * b - unit * v, below * unit) for a, b, v in columns]
     return cover.bound(vectors)
+
+
+def whole_columns(a: Vector, b: Vector, alpha: Vector) -> tuple[list[tuple[int, ...]], int]:
+    """The entries of three vectors at each input, as integers over one denominator."""
+    flat, below = whole_numbers([*a, *b, *alpha])
+    k = len(alpha)
+    return list(zip(flat[:k], flat[k : 2 * k], flat[2 * k :], strict=True)), below
 
 
 def _pieces(nodes: Vector, curve: Curve, cover: Cover) -> dict[int, tuple[Fraction, Fraction]] | None:
@@ -344,6 +353,7 @@ class Lifts:
         self.b = (1 - self.low) / self.step
         self.rise = self.g(self.high) - self.g(self.low)
         self.needed = (self.g(self.low) + self.b * self.rise - self.low * sum_alpha) / self.step
+        self.mass = math.lcm(*(g.p.denominator for g in groups))
         self.sums = self._sums()
 
     @staticmethod
@@ -354,21 +364,24 @@ class Lifts:
     def dip(self, f: Fraction) -> Any:
         return self.g(self.low) + f * self.rise - self.g(self.low + self.step * f)
 
-    def _sums(self) -> list[set[Fraction] | None]:
-        """The sums of the symbols of groups d, d+1, …: listed from the last group on while there are few."""
-        found: list[set[Fraction] | None] = [{ZERO}]
+    def _sums(self) -> list[set[int] | None]:
+        """The sums of the symbols of groups d, d+1, … over `mass`; listed from the last group on while they are few."""
+        found: list[set[int] | None] = [{0}]
         for g in reversed(self.groups):
-            last = found[-1]
+            last, step = found[-1], int(g.p * self.mass)
             few = last is not None and len(last) * (g.n + 1) <= MOST_SUMS
-            found.append({s + i * g.p for s in last for i in range(g.n + 1)} if few and last is not None else None)
+            found.append({s + i * step for s in last for i in range(g.n + 1)} if few and last is not None else None)
         return found[::-1]
 
     def masses(self, depth: int, z: Fraction) -> tuple[Fraction, Fraction] | None:
         """Numbers between which every possible mass m = z + (a sum of open symbols), b − p_j ≤ m ≤ b, lies."""
         least, sums = self.b - self.j.p, self.sums[depth]
         if sums is not None:
-            possible = [z + s for s in sums if least <= z + s <= self.b]
-            return (min(possible), max(possible)) if possible else None
+            low, high = math.ceil((least - z) * self.mass), math.floor((self.b - z) * self.mass)
+            possible = [s for s in sums if low <= s <= high]
+            if not possible:
+                return None
+            return z + Fraction(min(possible), self.mass), z + Fraction(max(possible), self.mass)
         open_ = [g for g in self.groups[depth:] if g.n]
         lightest, every = min(g.p for g in open_), sum((g.n * g.p for g in open_), ZERO)
         first = z if z >= least else max(least, z + lightest)

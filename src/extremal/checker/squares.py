@@ -7,11 +7,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 from extremal.checker.costs import RHO
 from extremal.checker.goals import Statistics
-from extremal.checker.matrices import require_definite
+from extremal.checker.matrices import Table, Whole, require_definite, times
 from extremal.checker.notions import LDP, Notion, given_ratio, is_pure
 from extremal.checker.numbers import (
     INFINITE,
@@ -43,8 +44,6 @@ COARSE = 64  # bits after the point of E in `listed` and `matrix`
 MOST_STEPS = 2**23  # of vectors of counts: half a minute
 MOST_COUNTS = 2**20  # vectors of how many inputs of each class are high
 LARGEST_SCALE = 4000  # powers of 4: the squares of doubles span 2^±2048
-Matrix = list[list[Fraction]]
-Exact = Sequence[Sequence[Fraction | int]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Merged:
     """A prior, gram and unit of groups of inputs."""
 
     p: Vector
-    gram: Exact
+    gram: Table
     unit: int
 
 
@@ -79,8 +78,8 @@ def _shares(p: Sequence[Fraction], members: Sequence[Sequence[int]]) -> tuple[in
     return scale, [{x: w * scale // sum(part.values()) for x, w in part.items()} for part in parts]
 
 
-def _between(a: dict[int, int], gram: Exact, b: dict[int, int]) -> Fraction:
-    return sum((Fraction(v * gram[x][z] * w) for x, v in a.items() for z, w in b.items()), ZERO)
+def _between(a: dict[int, int], gram: Table, b: dict[int, int]) -> int:
+    return sum(v * gram[x][z] * w for x, v in a.items() for z, w in b.items())
 
 
 def members_of(names: Sequence[int], k: int) -> list[list[int]]:
@@ -95,56 +94,54 @@ def members_of(names: Sequence[int], k: int) -> list[list[int]]:
 
 @dataclass(frozen=True)
 class Blocks:
-    """A symmetric matrix that is constant between classes, plus a number on the diagonal of each class."""
+    """A symmetric matrix that is constant between classes, plus a number on the diagonal of each class: whole numbers
+    over `below`."""
 
-    table: Matrix
-    extra: Vector
+    table: Whole
+    extra: list[int]
+    below: int
     sizes: Sequence[int]
 
     def times(self, other: Blocks) -> Blocks:
         """(A + a)(B + b) = A·diag(n)·B + aB + Ab + ab."""
-        n = range(len(self.sizes))
-        scaled = [[v * size for v, size in zip(row, self.sizes, strict=True)] for row in self.table]
-        columns = list(zip(*other.table, strict=True))
+        scaled = [list(map(mul, row, self.sizes)) for row in self.table]
         table = [
-            [
-                dot(scaled[g], columns[h]) + self.extra[g] * other.table[g][h] + self.table[g][h] * other.extra[h]
-                for h in n
-            ]
-            for g in n
+            [v + self.extra[g] * other.table[g][h] + self.table[g][h] * other.extra[h] for h, v in enumerate(row)]
+            for g, row in enumerate(times(scaled, other.table))
         ]
-        return Blocks(table, [a * b for a, b in zip(self.extra, other.extra, strict=True)], self.sizes)
+        extra = list(map(mul, self.extra, other.extra))
+        return Blocks(table, extra, self.below * other.below, self.sizes)
 
     def trace(self) -> Fraction:
-        return sum((n * (self.table[g][g] + self.extra[g]) for g, n in enumerate(self.sizes)), ZERO)
+        return Fraction(sum(n * (self.table[g][g] + self.extra[g]) for g, n in enumerate(self.sizes)), self.below)
 
 
-def blocks_of(gram: Exact, members: Sequence[Sequence[int]]) -> Blocks:
+def blocks_of(gram: Table, members: Sequence[Sequence[int]]) -> Blocks:
     """The matrix by classes; refused when exchanging two inputs of a class changes it."""
-    table: Matrix = []
+    table: Whole = []
     for g, mine in enumerate(members):
         row = []
         for h, theirs in enumerate(members):
             between = {gram[x][z] for x in mine for z in theirs if x != z} or {gram[mine[0]][mine[0]]}
             require(len(between) == 1, f"classes {g} and {h}: W does not change within them")
-            row.append(Fraction(between.pop()))
+            row.append(between.pop())
         table.append(row)
     diagonals = [{gram[x][x] for x in mine} for mine in members]
     require(all(len(d) == 1 for d in diagonals), "W does not change within classes")
-    extra = [Fraction(d.pop()) - table[g][g] for g, d in enumerate(diagonals)]
-    return Blocks(table, extra, [len(mine) for mine in members])
+    extra = [d.pop() - table[g][g] for g, d in enumerate(diagonals)]
+    return Blocks(table, extra, 1, [len(mine) for mine in members])
 
 
 def multiplier(z: Sequence[Sequence[int]], diagonal: Sequence[int], sizes: Sequence[int]) -> Blocks:
     """Z of its strict lower triangle between classes, with Z1 = 0."""
-    count = len(sizes)
+    count, below = len(sizes), math.lcm(*sizes)
     require(len(z) == count and all(len(row) == g for g, row in enumerate(z)), "a strict lower triangle")
-    table = [[Fraction(z[max(g, h)][min(g, h)]) if g != h else ZERO for h in range(count)] for g in range(count)]
-    extra = [Fraction(v) for v in diagonal] or [ZERO] * count
+    table = [[below * z[max(g, h)][min(g, h)] if g != h else 0 for h in range(count)] for g in range(count)]
+    extra = [below * v for v in diagonal] or [0] * count
     require(len(extra) == count, "a diagonal for each class")
     for g, n in enumerate(sizes):
-        table[g][g] = -(extra[g] + dot(table[g], sizes)) / n
-    return Blocks(table, extra, sizes)
+        table[g][g] = -(extra[g] + sum(map(mul, table[g], sizes))) // n  # `below` is a multiple of n
+    return Blocks(table, extra, below, sizes)
 
 
 @dataclass(frozen=True)
@@ -203,7 +200,7 @@ def _truncated(reason: Reason, notion: Notion, worth: Worth, alpha: Vector) -> F
     inner, pure, delta = without_delta(reason, notion)
     require(inner["kind"] == "listed" and min(worth.p) > 0, "squares, truncated: listed, every input occurs")
     g, first = worth.g, [mine[0] for mine in worth.members]
-    revealed = [(g.table[i][i] + g.extra[i]) / worth.p[x] for i, x in enumerate(first)]
+    revealed = [Fraction(g.table[i][i] + g.extra[i], g.below) / worth.p[x] for i, x in enumerate(first)]
     return Fraction(truncated(_listed(inner, pure, worth, alpha, ()), delta, revealed, alpha, g.sizes))
 
 
@@ -229,7 +226,7 @@ def _listed(reason: Reason, notion: Notion, worth: Worth, alpha: Vector, prices:
         if mass == 0:
             require(priced >= 0 and not any(image), "a ray with p·r = 0 has G·r = 0 and a price ≥ 0")
             continue
-        found.append((dot(image, r) / mass - priced) / mass)
+        found.append((dot(image, r) / (worth.g.below * mass) - priced) / mass)
     require(len(found) > 0, "at least one ray")
     return max(found)
 
@@ -256,9 +253,7 @@ def _by_counts(ratio: Fraction, worth: Worth, alpha: Vector) -> Fraction:
     c = ratio - 1
     p, t = whole_numbers([worth.p[mine[0]] for mine in worth.members])
     prices, s1 = whole_numbers(alpha)
-    flat, s = whole_numbers([*itertools.chain(*g.table), *g.extra])
-    n = len(sizes)
-    table, extra = [flat[i * n : (i + 1) * n] for i in range(n)], flat[n * n :]
+    n, table, extra, s = len(sizes), g.table, g.extra, g.below
     C, U = c.numerator, c.denominator
     fixed, factor = U * sum(m * a for m, a in zip(sizes, prices, strict=True)), C * C * t * s1
     best: list[int] = []
@@ -303,34 +298,41 @@ def _of_matrix(reason: Reason, notion: LDP, worth: Worth, unit: int) -> Fraction
 
     For S in [1, E]^k: S_x² ≤ (E+1)S_x − E and S_xS_z ≥ S_x + S_z − 1, so SᵀRS ≤ −(l·S − c₀)²/c₀ ≤ 0.
     """
-    k, scale = len(worth.p), reason["scale"]
+    k, scale, d = len(worth.p), reason["scale"], list(reason["d"])
     e = rounded_up(notion.ratio, COARSE)
     require(-LARGEST_SCALE <= scale <= LARGEST_SCALE, "a scale of reasonable size")
-    d = [Fraction(v) for v in reason["d"]]
     require(len(d) == k and min(d) >= 0, "d ≥ 0 for each input")
     n = _between_blocks(reason["n"], reason["blocks"], k)
-    rows = [total(row) for row in n]
-    c0 = e * total(d) - total(rows)
+    rows = [sum(row) for row in n]
+    c0 = e * sum(d) - sum(rows)
     require(c0 > 0, "E·1ᵀd > 1ᵀN1")
-    line = [(e + 1) * v / 2 - s for v, s in zip(d, rows, strict=True)]
-    r = [[(d[x] if x == z else ZERO) - n[x][z] - line[x] * line[z] / c0 for z in range(k)] for x in range(k)]
-    sums = [total(row) for row in r]
-    every = total(sums)
-    order, power = _class_of(worth), Fraction(4) ** scale
-    p, g = worth.p, worth.g.table
+    (above, *line), half = whole_numbers([c0, *((e + 1) * v / 2 - s for v, s in zip(d, rows, strict=True))])
+    below = half * above  # of R: l_x·l_z/c₀ is l'_x·l'_z/(half·above) for whole l' = half·l, above = half·c₀
+    r = [[below * ((d[x] if x == z else 0) - n[x][z]) - line[x] * line[z] for z in range(k)] for x in range(k)]
+    return _of_difference(r, below, Fraction(4) ** scale / unit, worth) + (
+        notion.delta * _broken(d, n, worth.p, e) * unit / Fraction(4) ** scale if notion.delta else ZERO
+    )
+
+
+def _of_difference(r: Whole, below: int, power: Fraction, worth: Worth) -> Fraction:
+    """−1ᵀR1/power for R = r/below, when PRPᵀ − power·G is positive definite but for one row, P = I − p1ᵀ."""
+    p, mass = whole_numbers(worth.p)
+    order, share = _class_of(worth), power / worth.g.below * below * mass**2
+    sums = [sum(row) for row in r]
+    every = sum(sums)
     left = [
         [
-            r[x][z] - p[x] * sums[z] - sums[x] * p[z] + p[x] * p[z] * every - power * g[order[x]][order[z]] / unit
-            for z in range(k - 1)
+            share.denominator * (mass * (mass * r[x][z] - p[x] * sums[z] - sums[x] * p[z]) + p[x] * p[z] * every)
+            - share.numerator * worth.g.table[order[x]][order[z]]
+            for z in range(len(p) - 1)
         ]
-        for x in range(k - 1)
+        for x in range(len(p) - 1)
     ]
     require_definite(left)
-    broken = notion.delta * _broken(d, n, p, e) if notion.delta else ZERO
-    return Fraction((broken - every) * unit / power)
+    return Fraction(-every, below) / power
 
 
-def _broken(d: Sequence[Fraction], n: Matrix, p: Sequence[Fraction], e: Fraction) -> Fraction:
+def _broken(d: Sequence[int], n: Whole, p: Sequence[Fraction], e: Fraction) -> Fraction:
     """Σβ, β_xz = d_z + 2ν_z/E + d_x·p_z/p_x for x ≠ z, ν_z = max_x N_xz/p_x: qᵀRq/(p·q) ≤ Σ β_xz(q_x − E·q_z)⁺."""
     require(min(p) > 0, "matrix with δ: every input occurs")
     k = len(p)
@@ -339,14 +341,14 @@ def _broken(d: Sequence[Fraction], n: Matrix, p: Sequence[Fraction], e: Fraction
     return total([d[z] + 2 * nu[z] / e + d[x] * p[z] / p[x] for x, z in pairs])
 
 
-def _between_blocks(table: Sequence[Sequence[int]], blocks: Sequence[int], k: int) -> Matrix:
+def _between_blocks(table: Table, blocks: Sequence[int], k: int) -> Whole:
     """N_xz = n of the two blocks, 0 on the diagonal."""
     if not table:
         require(not blocks, "blocks go with n")
-        return [[ZERO] * k for _ in range(k)]
+        return [[0] * k for _ in range(k)]
     require(all(len(row) == i + 1 and min(row) >= 0 for i, row in enumerate(table)), "a lower triangle ≥ 0")
     require(len(blocks) == k and all(0 <= b < len(table) for b in blocks), "a block for each input")
     return [
-        [Fraction(table[max(blocks[x], blocks[z])][min(blocks[x], blocks[z])]) if x != z else ZERO for z in range(k)]
+        [table[max(blocks[x], blocks[z])][min(blocks[x], blocks[z])] if x != z else 0 for z in range(k)]
         for x in range(k)
     ]

@@ -63,13 +63,13 @@ class AskedBlocks:
 
     Attributes:
         sizes: how many answers each question has.
-        blocks: for each block the weight of its assignment, its coin, and pairs of a question and the size of its sets.
-        others: for each block whether it reports anything but sets.
+        assignments: the weight of each and its blocks: a coin, and pairs of a question and the size of its sets.
+        only_sets: whether nothing else is reported.
     """
 
     sizes: tuple[int, ...]
-    blocks: list[tuple[int, int, list[tuple[int, int]]]]
-    others: list[bool]
+    assignments: list[tuple[int, list[tuple[int, list[tuple[int, int]]]]]]
+    only_sets: bool
 
 
 @dataclass(frozen=True)
@@ -560,12 +560,11 @@ def sets_of_records(r: int, made: Sequence[tuple[int, Inner]]) -> AllSets:
 
 def asked_blocks(sizes: tuple[int, ...], made: Sequence[tuple[int, Inner]]) -> AskedBlocks:
     """What is asked, block by block."""
-    blocks = [(share, coin, members) for share, inner in made for coin, members in inner]
-    return AskedBlocks(
-        sizes,
-        [(share, coin, [(j, family[1]) for j, family in members]) for share, coin, members in blocks],
-        [not all(family[1] for _, family in members) for _, _, members in blocks],
-    )
+    assignments = [
+        (share, [(coin, [(j, family[1]) for j, family in members]) for coin, members in inner]) for share, inner in made
+    ]
+    families = [family for _, inner in made for _, members in inner for _, family in members]
+    return AskedBlocks(sizes, assignments, all(held for _, held, *_ in families))
 
 
 def not_listed() -> Iterator[Column]:

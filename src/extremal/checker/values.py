@@ -7,7 +7,17 @@ from fractions import Fraction
 from operator import mul
 
 from extremal.checker.costs import cost
-from extremal.checker.goals import Divergence, Gain, Goal, Information, LeastLevel, Losses, QuestionShares, Weighted
+from extremal.checker.goals import (
+    Divergence,
+    Gain,
+    Goal,
+    Information,
+    LeastLevel,
+    Losses,
+    QuestionShares,
+    QuestionTables,
+    Weighted,
+)
 from extremal.checker.grammar import Labels
 from extremal.checker.mechanisms import Mechanism
 from extremal.checker.numbers import INFINITE, ZERO, Interval, NotKnown, Undecided, ends, ln, whole_numbers
@@ -27,7 +37,7 @@ def enclosed(goal: Goal, mechanism: Mechanism, worst: Sequence[Fraction] | None)
         return ends(distortion_of(goal, mechanism))
     if isinstance(goal, LeastLevel):
         return level_of(goal, mechanism)
-    if isinstance(goal, QuestionShares):
+    if isinstance(goal, QuestionShares | QuestionTables):
         return cost_of_questions(goal, mechanism)
     return cost(goal, mechanism, worst)
 

@@ -1,5 +1,9 @@
 """Reports → answers: frequencies, tests, regressions."""
 
+import sys
+from types import ModuleType
+from typing import Any, NoReturn
+
 from extremal.estimate.change import ChangeEstimate, estimate_change
 from extremal.estimate.crosstab import estimate_crosstab
 from extremal.estimate.frequencies import estimate_frequencies
@@ -47,3 +51,16 @@ __all__ = [
     "test_hypotheses",
     "test_independence",
 ]
+
+
+class _Module(ModuleType):
+    """This module, which says what to call when it is called."""
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(
+            "extremal.estimate is a module. Call ex.estimate_frequencies(reports, mechanism) for shares, or "
+            "ex.estimate_workload(reports, mechanism, goal) for a mean"
+        )
+
+
+sys.modules[__name__].__class__ = _Module

@@ -16,6 +16,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection
+from difflib import get_close_matches
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
@@ -150,8 +151,18 @@ def read(path: str | Path) -> tuple[Mechanism, Notion | None]:
 def parse(path: Path, what: str = "a mechanism file", largest: int = LARGEST_FILE) -> dict[str, Any]:
     """The JSON object in a file, strictly; whatever stands under the name, no more than `largest` bytes are read."""
     refuse_unusable(path)
+    if not path.exists():
+        raise FileNotFoundError(2, f"No such file or directory ({_instead(path)})", str(path))
     with path.open("rb") as file:  # not the size that the system says: a device has none
         return parsed(file.read(largest + 1), what, largest)
+
+
+def _instead(path: Path) -> str:
+    """What may have been meant: a file beside it with nearly that name, or one that is yet to be written."""
+    beside = get_close_matches(path.stem, [other.stem for other in path.parent.glob("*.json")], n=1)
+    if beside:
+        return f"did you mean {str(path.with_name(beside[0]).with_suffix('.json'))!r}?"
+    return f"`.save(path)` and -o write one; the folder is {str(path.parent.absolute())!r}"
 
 
 def parsed(data: bytes, what: str, largest: int) -> dict[str, Any]:

@@ -1,15 +1,16 @@
-"""Proofs that no private mechanism is better for the shares of several questions than a bound, as good as they can be
-made.
+"""Proofs that no private mechanism is better than a bound for the shares of several questions, or for the cross-tables
+of all pairs of them, as good as they can be made.
 
 Of `agreements` the numbers n ≥ 0 are chosen: the bound is (Σ_j √(b_j(k_j − 1)r_j))²·4(E − ν)/(E − 1)², or for the
 largest error Σ_j b_j(k_j − 1)r_j/k_j·4(E − ν)/(E − 1)², with ν and r affine in n. For fixed ν the root of the first, a
 concave function, is maximised by a linear program with tangents, the second is a linear program; in ν the maximum is
-unimodal (its logarithm is concave).
+unimodal (its logarithm is concave). For cross-tables the sum of roots is over sets A of one and two questions.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -18,7 +19,7 @@ import numpy as np
 from extremal.certificate import Agreements, Proof, YesNo
 from extremal.exact import Exponential
 from extremal.exact.weights import Floats
-from extremal.problem import QuestionsGoal
+from extremal.problem import QuestionsGoal, TablesGoal
 from extremal.solver import SolverFailed, SparseProgram
 
 MOST_VECTORS = 600  # of disagreements, for which the programs take seconds
@@ -40,6 +41,17 @@ def question_proofs(exponential: Exponential, goal: QuestionsGoal) -> tuple[Proo
     if not proofs or len(goal.sizes) > 7:
         proofs.append(Agreements(*_chosen(math.exp(exponential.epsilon), goal)))
     return tuple(proofs)
+
+
+def table_proofs(exponential: Exponential, goal: TablesGoal) -> tuple[Proof, ...]:
+    """Proofs of bounds on the cost of all cross-tables of two questions under ε-LDP."""
+    kinds = list(dict.fromkeys(goal.sizes))
+    groups = tuple(kinds.index(k) for k in goal.sizes)
+    counts = [groups.count(g) for g in range(len(kinds))]
+    if math.prod(n + 1 for n in counts) > MOST_VECTORS:
+        return (Agreements(goal.sizes, groups, (Fraction(0),) * (math.prod(n + 1 for n in counts) - 1)),)
+    program = _Spectrum.of_tables(math.exp(exponential.epsilon), kinds, counts)
+    return (Agreements(goal.sizes, groups, program.rational(program.best())),)
 
 
 def _chosen(ratio: float, goal: QuestionsGoal) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Fraction, ...]]:
@@ -67,6 +79,16 @@ def _characters(n: int, k: int) -> Floats:
     return np.array(rows)
 
 
+def _eigenvalues(kinds: list[int], counts: list[int], sets: Sequence[tuple[int, ...]]) -> tuple[Floats, list[int]]:
+    """N̂ for every vector of questions in A by kind, against n but for no disagreement; and the rows of some A."""
+    whole: Floats = np.ones((1, 1))
+    for size, count in zip(kinds, counts, strict=True):
+        whole = np.asarray(np.kron(whole, _characters(count, size)), dtype=np.float64)
+    vectors = list(product(*(range(many + 1) for many in counts)))
+    rows = [vectors.index(tuple(members.count(g) for g in range(len(kinds)))) for members in sets]
+    return whole[:, 1:], rows
+
+
 class _Spectrum:
     """max over n ≥ 0 with N̂_∅ = ν and N̂_A ≤ 1 of Σ_g a_g·φ(r_g), φ the root or the identity."""
 
@@ -76,16 +98,30 @@ class _Spectrum:
 
     @classmethod
     def of(cls, ratio: float, goal: QuestionsGoal, kinds: list[tuple[int, Fraction]], counts: list[int]) -> _Spectrum:
-        whole: Floats = np.ones((1, 1))
-        for (size, _), count in zip(kinds, counts, strict=True):
-            whole = np.asarray(np.kron(whole, _characters(count, size)), dtype=np.float64)
-        vectors = list(product(*(range(many + 1) for many in counts)))
-        alone = [vectors.index(tuple(int(i == g) for i in range(len(kinds)))) for g in range(len(kinds))]
+        """About shares: a set of one question of each kind, b_j(k_j − 1) of it."""
         k = np.array([float(size) for size, _ in kinds])
         b = np.array([float(w) for _, w in kinds]) * (1 - 1 / k) * (k - 1)
         n = np.array([float(many) for many in counts])
         scale = n * b / k if goal.largest else n * np.sqrt(b)
-        return cls(ratio, whole[:, 1:], alone, scale, not goal.largest)
+        alone = [(g,) for g in range(len(kinds))]
+        return cls(ratio, *_eigenvalues([size for size, _ in kinds], counts, alone), scale, not goal.largest)
+
+    @classmethod
+    def of_tables(cls, ratio: float, kinds: list[int], counts: list[int]) -> _Spectrum:
+        """About cross-tables: sets of one and of two questions, by their kinds; of b_A see `Agreements`."""
+        inverse = sum(n / k for k, n in zip(kinds, counts, strict=True))
+        sets: list[tuple[int, ...]] = []
+        scale = []
+        for g, (k, n) in enumerate(zip(kinds, counts, strict=True)):
+            sets.append((g,))
+            scale.append(n * math.sqrt((k - 1) ** 2 / k * (inverse - 1 / k)))
+            for h in range(g, len(kinds)):
+                pairs = math.comb(n, 2) if g == h else n * counts[h]
+                if pairs:
+                    sets.append((g, h))
+                    scale.append(pairs * (k - 1) * (kinds[h] - 1) / math.sqrt(k * kinds[h]))
+        every = math.sqrt(math.comb(sum(counts), 2))
+        return cls(ratio, *_eigenvalues(kinds, counts, sets), np.array(scale) / every, True)
 
     def value(self, numbers: Floats) -> float:
         """The bound, up to a constant factor."""

@@ -245,7 +245,30 @@ class QuestionsGoal:
         }
 
 
-Goal = PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal | QuestionsGoal
+@dataclass(frozen=True, eq=False)
+class TablesGoal:
+    """The cross-tables of two questions of a record, records equally likely: n × the total squared error of the cells,
+    the mean over all pairs of questions.
+
+    Attributes:
+        sizes: the number of answers of each question.
+    """
+
+    sizes: tuple[int, ...]
+    is_cost: ClassVar[bool] = True
+    name: ClassVar[str] = "QuestionTables"
+
+    @property
+    def k(self) -> int:
+        return prod(self.sizes)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"utility": self.name, "sizes": list(self.sizes)}
+
+
+Goal = (
+    PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal | QuestionsGoal | TablesGoal
+)
 
 
 def as_integers(array: Sequence[Sequence[float]]) -> tuple[list[list[int]], int]:

@@ -21,6 +21,7 @@ from extremal.problem import (
     MeanGoal,
     PairGoal,
     QuestionsGoal,
+    TablesGoal,
     WorkloadGoal,
     states,
 )
@@ -167,6 +168,14 @@ def _questions(content: Content) -> Goal:
     return QuestionsGoal(sizes, weights, content["largest"])
 
 
+def _tables(content: Content) -> Goal:
+    _exactly(content, "sizes")
+    sizes = tuple(as_count(k, "sizes", 2) for k in content["sizes"])
+    if not 2 <= len(sizes) <= MOST_QUESTIONS:
+        raise _refused(f"there must be 2 to {MOST_QUESTIONS} questions", "sizes", len(sizes))
+    return TablesGoal(sizes)
+
+
 def _positions(given: Any, below: int) -> list[int]:
     chosen = [as_count(x, "position", 0) for x in given]
     if not chosen or len(set(chosen)) < len(chosen) or max(chosen) >= below:
@@ -224,6 +233,7 @@ _READERS: dict[str, Callable[[Content], Goal | None]] = {
     "CDF": _thresholds,
     "Ranges": _ranges,
     "QuestionShares": _questions,
+    "QuestionTables": _tables,
 }
 
 states(Written, lambda written: goal_from_json(written.content))

@@ -177,7 +177,12 @@ def _importance(single: Mapping[str, Any], given: Mapping[str, Any], importance:
     for name, number in importance.items():
         items = given[name].questions(name) if isinstance(given.get(name), TickAll) else [name]
         if name not in given and name not in single:
-            raise InvalidParameter("importance must be of questions", parameter="importance", value=name)
+            raise InvalidParameter(
+                "importance must name questions of the questionnaire",
+                parameter="importance",
+                value=name,
+                hint=f"The questions are {', '.join(map(repr, [*given][:10]))}.",
+            )
         value = float(as_fraction(number, f"importance[{name!r}]"))
         if not 0 < value < math.inf:
             raise InvalidParameter("importance must be positive", parameter=f"importance[{name!r}]", value=number)
@@ -215,7 +220,10 @@ def _listed(name: str, given: Any) -> Labels:
     labels = Labels(given if isinstance(given, range) else list(given), f"questions[{name!r}]")
     if len(labels) < 2:
         raise InvalidParameter(
-            f"question {name!r} must have at least 2 answers", parameter=f"questions[{name!r}]", value=list(labels)
+            f"question {name!r} must have at least 2 answers",
+            parameter=f"questions[{name!r}]",
+            value=list(labels),
+            hint='Give the answers, ["no", "yes"], how many there are, 2, or a range, range(11) for 0 to 10.',
         )
     return labels
 

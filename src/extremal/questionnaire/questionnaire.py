@@ -27,6 +27,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from extremal.certificate import Certificate, enclosure
 from extremal.columns.files.format import Progress
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.estimate import CrosstabEstimate, estimate_crosstab
@@ -35,9 +36,9 @@ from extremal.exact.exponential import LARGEST_EPSILON
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import MOST_LABELS
 from extremal.optimize.problem import certify
-from extremal.optimize.question_bounds import question_proofs
+from extremal.optimize.question_bounds import question_proofs, table_proofs
 from extremal.privacy import LDP
-from extremal.problem import QuestionsGoal
+from extremal.problem import QuestionsGoal, TablesGoal
 from extremal.questionnaire import files
 from extremal.questionnaire.budget import Budget, notion_of, spend
 from extremal.questionnaire.disclosure import QuestionnaireDisclosure, disclosure
@@ -55,7 +56,6 @@ from extremal.tables import aligned, number
 from extremal.utility import Workload
 
 if TYPE_CHECKING:
-    from extremal.certificate import Certificate
     from extremal.release.engines.key import ReleaseKey
     from extremal.release.memory import Memory
 
@@ -407,12 +407,22 @@ class Questionnaire:
         proofs = question_proofs(privacy.exponential, self._goal)
         return max(float(proof.bound(privacy, self._goal)) for proof in proofs)
 
-    def certificate(self) -> Certificate:
+    def certificate(self, *, tables: bool = False) -> Certificate:
         """The joint mechanism on records with its level, its largest margin and the bound, for `ex.verify`.
 
+        Args:
+            tables: about n × the total squared error of the cells of two questions, the mean over all pairs of
+                questions and records equally likely, instead of the largest margin.
+
         Raises:
-            InvalidParameter: the questionnaire is not a joint one about shares.
+            InvalidParameter: the questionnaire is not a joint one about shares, or never asks two questions together.
             TooLarge: there are more than 2^24 records.
+
+        >>> import extremal as ex
+        >>> twelve = ex.Questionnaire.within(4, {f"q{i}": 2 for i in range(12)}, "joint", 4)
+        >>> proved = twelve.certificate(tables=True)
+        >>> round(proved.value, 6), round(proved.bound, 6)
+        (7.166131, 5.78108)
         """
         if self.joint is None or self._goal is None or self.budget is None:
             raise InvalidParameter(
@@ -428,7 +438,17 @@ class Questionnaire:
                 hint="`bound` needs no list of them.",
             )
         mechanism = Mechanism.from_structure(self.joint.structure, self.joint.privacy)
-        return certify(mechanism, self._goal, question_proofs(self.joint.privacy.exponential, self._goal))
+        if not tables:
+            return certify(mechanism, self._goal, question_proofs(self.joint.privacy.exponential, self._goal))
+        goal = TablesGoal(self._goal.sizes)
+        if len(goal.sizes) < 2 or enclosure(goal, mechanism)[0] == math.inf:
+            raise InvalidParameter(
+                "a table of every two questions needs people who are asked both",
+                parameter="tables",
+                value=tables,
+                hint="Make the questionnaire with per_person=2, or more.",
+            )
+        return certify(mechanism, goal, table_proofs(self.joint.privacy.exponential, goal))
 
     def explain(self, prior: Mapping[str, Any] | None = None) -> QuestionnaireDisclosure:
         """Explain what all reports of a person let someone believe; `prior` by question, where given."""

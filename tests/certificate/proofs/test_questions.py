@@ -16,10 +16,10 @@ from extremal.certificate.proofs.questions import krawtchouk, root_below
 from extremal.certificate.proofs.yes_no import _by_recursion, largest_squares, most_told
 from extremal.mechanism.structures import JointBlocks
 from extremal.mechanism.structures.joint import COIN, AllSets, Assignment, Block, Decomposed
-from extremal.problem import QuestionsGoal
+from extremal.problem import QuestionsGoal, TablesGoal
 from support.proofs.examples import asked_example, shares_of_questions
 
-ONE = Fraction(1)
+ONE, ZERO = Fraction(1), Fraction(0)
 
 
 def goal_of(*sizes: int, largest: bool = False, weights: tuple[int, ...] = ()) -> QuestionsGoal:
@@ -203,3 +203,33 @@ def test_what_has_no_known_cost() -> None:
         enclosure(goal_of(2, 2), blocks(scale, AllSets(2, 1)))
     one = JointBlocks(((AllSets(2, 1),),) * 2, (Assignment((Block((0,), (0,), 1),), COIN),))
     assert enclosure(goal_of(2, 2), ex.Mechanism.from_structure(one)) == (math.inf, math.inf)
+    assert enclosure(TablesGoal((2, 2)), ex.Mechanism.from_structure(one)) == (math.inf, math.inf)
+
+
+# -- cross-tables
+
+
+def test_two_coins_tell_the_product_about_two_questions() -> None:
+    """Blocks of one question each, both asked: the listed product of two mechanisms says what their table costs."""
+    coins = COIN // 2, COIN // 3
+    apart = tuple(Block((j,), (0,), coin) for j, coin in enumerate(coins))
+    structure = JointBlocks(((AllSets(2, 1),), (AllSets(3, 1),)), (Assignment(apart, COIN),))
+    rows = [
+        (1 - coin / COIN) * np.full((k, k), 1 / k) + coin / COIN * np.eye(k)
+        for coin, k in zip(coins, (2, 3), strict=True)
+    ]
+    (low, high) = enclosure(TablesGoal((2, 3)), ex.Mechanism.from_structure(structure))
+    assert low == high
+    assert float(low) == pytest.approx(ex.Frequencies(6)(np.kron(*rows)), rel=1e-9)
+
+
+def test_agreements_bound_tables_of_their_questions_alone() -> None:
+    privacy = ex.LDP(1)
+    assert float(Agreements((2, 2), (0, 0), (ZERO, ZERO)).bound(privacy, TablesGoal((2, 2)))) > 0
+    with pytest.raises(Refused, match="questions of the goal"):
+        Agreements((2, 3), (0, 1), (ZERO,) * 3).bound(privacy, TablesGoal((2, 2)))
+    nothing_left = (ONE / 7, *[ZERO] * 8, ONE / 7)  # N̂ = 1 for one and for two of ten questions
+    with pytest.raises(Refused, match="positive bound"):
+        Agreements((2,) * 10, (0,) * 10, nothing_left).bound(privacy, TablesGoal((2,) * 10))
+    with pytest.raises(Refused, match="shares of questions"):
+        YesNo((2, 2)).bound(privacy, TablesGoal((2, 2)))

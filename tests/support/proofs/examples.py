@@ -166,6 +166,8 @@ def _by_hand() -> Iterator[Example]:
             yield from _truncated(goal, proof.to_json())
     for sizes, largest in (((2, 2, 2), False), ((2, 3), True), ((2, 2, 5), True)):
         yield asked_example(sizes, largest)
+    for sizes in ((2, 2, 2), (2, 3)):
+        yield tables_example(sizes)
     yield coloured_example()
 
 
@@ -208,6 +210,15 @@ def asked_example(sizes: tuple[int, ...], largest: bool, epsilon: str = "1.5") -
     proofs = tuple(proof.to_json() for proof in certificate.proofs)
     low, high = enclosure(goal, mechanism)
     return Example(f"asked {sizes}", privacy, goal, proofs, low, high, certificate.to_json())
+
+
+def tables_example(sizes: tuple[int, ...], epsilon: str = "1.5") -> Example:
+    """The cross-tables of a questionnaire, with their bound."""
+    made = ex.Questionnaire.within(epsilon, {str(j): k for j, k in enumerate(sizes)}, "joint", 2)
+    certificate = made.certificate(tables=True)
+    proofs = tuple(proof.to_json() for proof in certificate.proofs)
+    ends = enclosure(certificate.utility, certificate.mechanism)
+    return Example(f"tables {sizes}", ex.LDP(epsilon), certificate.utility, proofs, *ends, certificate.to_json())
 
 
 def _told(name: str, privacy: Any, goal: Any, content: Content) -> Example:

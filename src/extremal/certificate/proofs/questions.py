@@ -11,6 +11,10 @@ with equality where relabelling changes nothing. If Σ v_j·μ_j ≤ M for every
 
     Σ b_j/μ_j ≥ (Σ √(b_j v_j))²/M     and     max_j b_j/(k_j μ_j) ≥ Σ v_j·b_j/(k_j·M).
 
+So with cross-tables, whose total squared error is ((k_i − 1)/μ_i + (k_j − 1)/μ_j + (k_i − 1)(k_j − 1)/μ_ij)/(k_i·k_j)
+for questions i and j: their mean over pairs is Σ b_A/μ_A over the A of one and two questions, and at least (Σ √(b_A
+v_A))²/M where Σ v_A·μ_A ≤ M.
+
 A workload counts a bias (ρ): each μ_j grows by ρ/K, and M by ρ·Σv_j/K.
 
 `Agreements` proves such an M for any questions. For n_D ≥ 0, D the questions on which two records agree, not all, let N
@@ -18,10 +22,11 @@ have the entry n_D for a pair of records, N̂_A its eigenvalue on the interactio
 column with entries between 1 and E has (s − 1)(E − s) ≥ 0, and products of two entries at most E + 1 times their mean
 less E; weighted by 1 and N, where ν < E and r_A ≥ 0 for all A,
 
-    Σ_j r_j(k_j − 1)·μ_j ≤ (E − 1)²/(4(E − ν)).
+    Σ_A r_A·Π_{j∈A}(k_j − 1)·μ_A ≤ (E − 1)²/(4(E − ν)),
 
-(The inequality of `matrix` with d = 1; the numbers are Delsarte's for the Hamming scheme.) Where questions of a group
-have the same number of answers, n may depend on how many of each group disagree.
+of which shares need the A of one question and tables those of one and two. (The inequality of `matrix` with d = 1; the
+numbers are Delsarte's for the Hamming scheme.) Where questions of a group have the same number of answers, n may depend
+on how many of each group disagree.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from math import comb, isqrt, lcm, prod
 from typing import ClassVar
 
@@ -38,7 +43,7 @@ import numpy as np
 from extremal.certificate.limits import PER_PLANE, work_of_entries
 from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.reading import Counts, Numbers
-from extremal.problem import RESOLUTION, Goal, Integers, Privacy, Pure, QuestionsGoal, WorkloadGoal
+from extremal.problem import RESOLUTION, Goal, Integers, Privacy, Pure, QuestionsGoal, TablesGoal, WorkloadGoal
 
 MOST_VECTORS = 1 << 12  # of disagreements, by group
 MOST_QUESTIONS = 64  # of a workload: as many as a file names
@@ -55,6 +60,11 @@ class Shares:
     weights: tuple[Fraction, ...]
     largest: bool
     bias: Fraction
+
+    @property
+    def members(self) -> list[tuple[int, ...]]:
+        """The sets of questions whose μ the cost is about."""
+        return [(j,) for j in range(len(self.sizes))]
 
     @classmethod
     def of(cls, goal: Goal, sizes: tuple[int, ...]) -> Shares:
@@ -85,6 +95,42 @@ class Shares:
         if self.largest:
             return sum((x * b / k for x, b, k in zip(v, errors, self.sizes, strict=True)), Fraction(0)) / whole
         return sum((root_below(x * b) for x, b in zip(v, errors, strict=True)), Fraction(0)) ** 2 / whole
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The cross-tables of all pairs of questions with k_j answers."""
+
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, goal: TablesGoal, sizes: tuple[int, ...]) -> Tables:
+        """The goal, where it is about questions with these numbers of answers.
+
+        Raises:
+            Refused: it is not.
+        """
+        if goal.sizes != sizes:
+            raise Refused("the proof must be about the questions of the goal", "sizes", list(sizes)[:8])
+        return cls(sizes)
+
+    @property
+    def members(self) -> list[tuple[int, ...]]:
+        """The sets of questions whose μ the cost is about."""
+        each = range(len(self.sizes))
+        return [*combinations(each, 1), *combinations(each, 2)]
+
+    def below(self, v: Sequence[Fraction], most: Fraction) -> Fraction:
+        """The bound on the cost from Σ v_A·μ_A ≤ M."""
+        if not any(v):
+            raise Refused("the proof must give a positive bound", "v", 0)
+        inverses = [Fraction(1, k) for k in self.sizes]
+        errors = []
+        for members in self.members:
+            own = prod((1 - inverses[j] for j in members), start=Fraction(1))
+            alone = sum(inverses) - inverses[members[0]] if len(members) == 1 else Fraction(1)
+            errors.append(own * alone / comb(len(self.sizes), 2))
+        return sum((root_below(x * b) for x, b in zip(v, errors, strict=True)), Fraction(0)) ** 2 / most
 
 
 def _weights(goal: WorkloadGoal, sizes: tuple[int, ...]) -> tuple[Fraction, ...]:
@@ -123,7 +169,7 @@ def ratio_above(privacy: Privacy) -> Fraction:
 
 @dataclass(frozen=True)
 class Agreements(Proof):
-    """Σ r_j(k_j − 1)·μ_j ≤ (E − 1)²/(4(E − ν)).
+    """Σ r_A·Π(k_j − 1)·μ_A ≤ (E − 1)²/(4(E − ν)).
 
     Fields: sizes, the number of answers of each question; groups, of each question 0, 1, …, within which numbers of
     answers are the same; numbers, n for every vector of disagreements by group but the first, which is 0; the last
@@ -139,14 +185,18 @@ class Agreements(Proof):
         return work_of_entries(goal) + PER_PLANE * len(self.numbers)
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
-        ratio, wanted = ratio_above(privacy), Shares.of(goal, self.sizes)
+        ratio = ratio_above(privacy)
+        wanted = Tables.of(goal, self.sizes) if isinstance(goal, TablesGoal) else Shares.of(goal, self.sizes)
         found, common = self._spectrum()
         whole = found.reshape(-1)
         nu = Fraction(int(whole[0]), common)
         if nu >= ratio or any(int(a) > common for a in whole[1:]):
             raise Refused("ν must be below e^ε and every r_A at least 0", "numbers", str(nu)[:20])
-        alone = [found[tuple(int(g == own) for g in range(found.ndim))] for own in self.groups]
-        v = [(1 - Fraction(int(a), common)) * (k - 1) for a, k in zip(alone, self.sizes, strict=True)]
+        v = []
+        for members in wanted.members:
+            held = [self.groups[j] for j in members]
+            rest = 1 - Fraction(int(found[tuple(held.count(g) for g in range(found.ndim))]), common)
+            v.append(rest * prod(self.sizes[j] - 1 for j in members))
         return wanted.below(v, (ratio - 1) ** 2 / (4 * (ratio - nu)))
 
     def _spectrum(self) -> tuple[Integers, int]:
