@@ -29,7 +29,7 @@ AUDITS = 1e-7  # how likely a good sampler is refused, in each audit
 MAKERS: dict[str, Any] = {
     "randomised response": ex.randomized_response,
     "unary encoding (optimised)": ex.unary_encoding,
-    "unary encoding (symmetric)": lambda k, epsilon: ex.unary_encoding(k, epsilon, optimized=False),
+    "unary encoding (symmetric)": lambda k, epsilon: ex.unary_encoding(k, epsilon, optimised=False),
     "local hashing": ex.local_hashing,
     "Hadamard response": ex.hadamard_response,
     "projective geometry": ex.projective_geometry,

@@ -143,8 +143,8 @@ _NAMES = {
 _MODULES = ("errors", "studies", "theory")  # public as they are
 
 _CALLS = {
-    "rappor": "ex.unary_encoding(k, epsilon, optimized=False), or ex.bloom_filter(k, epsilon) with hashing",
-    "sue": "ex.unary_encoding(k, epsilon, optimized=False)",
+    "rappor": "ex.unary_encoding(k, epsilon, optimised=False), or ex.bloom_filter(k, epsilon) with hashing",
+    "sue": "ex.unary_encoding(k, epsilon, optimised=False)",
     "oue": "ex.unary_encoding(k, epsilon)",
     "olh": "ex.local_hashing(k, epsilon)",
     "blh": "ex.local_hashing(k, epsilon, buckets=2)",

@@ -32,7 +32,7 @@ PRECISION = 1e-9
 USED: dict[str, Callable[[int, str], ex.Mechanism]] = {
     "response": randomized_response,
     "unary": unary_encoding,
-    "symmetricUnary": lambda k, e: unary_encoding(k, e, optimized=False),
+    "symmetricUnary": lambda k, e: unary_encoding(k, e, optimised=False),
     "hashing": local_hashing,
 }
 Pair = tuple[list[Any], Any]  # a call of numbers.js, and what the package says

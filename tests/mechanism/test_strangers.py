@@ -161,7 +161,7 @@ ODD = {
     "unused rows of many": ex.randomized_response(5_000, 1).spread([0, 4_999]),
     "20,000 subsets": ex.subset_selection(20_000, 1),
     "bits": ex.unary_encoding(11, 1),
-    "20,000 bits": ex.unary_encoding(20_000, 1, optimized=False),
+    "20,000 bits": ex.unary_encoding(20_000, 1, optimised=False),
     "hashes": ex.local_hashing(1_000_000, 1),
     "hashes to many buckets": ex.local_hashing(1_000, 14),
     "Hadamard": ex.hadamard_response(300_000, 1),

@@ -23,7 +23,7 @@ MECHANISMS: dict[str, Callable[[], ex.Mechanism]] = {
     **{f"response {k} {e}": lambda k=k, e=e: ex.randomized_response(k, e) for k in (2, 7, 60) for e in (0.1, 1, 2, 4)},
     **{f"subsets {k} {e}": lambda k=k, e=e: ex.subset_selection(k, e) for k in (5, 9, 40, 200) for e in (0.5, 2)},
     **{f"unary {k}": lambda k=k: ex.unary_encoding(k, 1) for k in (8, 9, 33)},
-    "symmetric unary": lambda: ex.unary_encoding(12, 3, optimized=False),
+    "symmetric unary": lambda: ex.unary_encoding(12, 3, optimised=False),
     **{f"hashing {k} {e}": lambda k=k, e=e: ex.local_hashing(k, e) for k in (10, 300) for e in (1, 5)},
     **{f"Hadamard {k} {e}": lambda k=k, e=e: ex.hadamard_response(k, e) for k in (12, 300) for e in (1, 4)},
     **{f"projective {k}": lambda k=k: ex.projective_geometry(k, 2) for k in (20, 300)},

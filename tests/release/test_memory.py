@@ -145,7 +145,7 @@ def test_instantaneous_reports_vary_about_one_permanent_report(memory: ex.Memory
 
 def test_bits_have_two_levels_as_in_rappor(memory: ex.Memory) -> None:
     """Each bit of the permanent word is randomised again; the level of one report is that of the bits together."""
-    permanent, instant = ex.unary_encoding(5, "1.5", optimized=False), ex.randomized_response(2, "0.8")
+    permanent, instant = ex.unary_encoding(5, "1.5", optimised=False), ex.randomized_response(2, "0.8")
     two = TwoLevels(permanent, instant)
     structure, again = permanent.structure, instant.matrix
     own, other = (w / 2**62 * again[1, 1] + (1 - w / 2**62) * again[0, 1] for w in (structure.own, structure.other))

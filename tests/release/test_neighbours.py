@@ -149,7 +149,7 @@ def test_files_of_reports_by_rules_are_released_alike(rule: str, tmp_path: Path)
 def test_reports_by_rules_do_depend_on_the_values_otherwise() -> None:
     structure, names = RULES["many bits"]
     m = ex.Mechanism.from_structure(structure, None, TEXT, names)
-    certain = ex.unary_encoding(4, 50, optimized=False, inputs=TEXT)
+    certain = ex.unary_encoding(4, 50, optimised=False, inputs=TEXT)
     assert released_column(certain, ["no"] * 9) != released_column(certain, ["other"] * 9)
     assert released_column(m, ["no"] * 9) == released_column(m, ["no"] * 9)
 

@@ -20,8 +20,8 @@ from extremal.privacy import LDP
 MOST_BUCKETS = 1 << 20  # half of the 2^21 − 9 values of a hash, so that every bucket has at least two of them
 
 
-@called_as("ex.unary_encoding(k, epsilon, optimized=False)")
-def unary_encoding(k: int | Sequence[Any], epsilon: Any, optimized: bool = True, inputs: Any = None) -> Mechanism:
+@called_as("ex.unary_encoding(k, epsilon, optimised=False)")
+def unary_encoding(k: int | Sequence[Any], epsilon: Any, optimised: bool = True, inputs: Any = None) -> Mechanism:
     """Report k independent bits; the bit of the true answer is more likely to be 1.
 
     With a = P(1 | the truth's bit) and b = P(1 | any other bit), a(1−b) ≤ e^ε·b(1−a). Optimised: a = ½, b = 1/(e^ε+1),
@@ -34,7 +34,7 @@ def unary_encoding(k: int | Sequence[Any], epsilon: Any, optimized: bool = True,
     Args:
         k: number of inputs, or their labels.
         epsilon: nats, above 0.
-        optimized: the least variance for rare answers; else the symmetric one.
+        optimised: the least variance for rare answers; else the symmetric one.
         inputs: labels.
 
     Reference: Wang, Blocki, Li and Jha, Locally Differentially Private Protocols for Frequency Estimation, USENIX
@@ -46,7 +46,7 @@ def unary_encoding(k: int | Sequence[Any], epsilon: Any, optimized: bool = True,
     """
     (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
-    structure = (optimised_bits if optimized else symmetric_bits)(count, notion.exponential)
+    structure = (optimised_bits if optimised else symmetric_bits)(count, notion.exponential)
     return Mechanism.from_structure(structure, notion, inputs, BitLabels(count))
 
 

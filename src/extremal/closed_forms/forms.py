@@ -180,7 +180,7 @@ FORMS: dict[str, Form] = {
             label=_subsets("information"),
         ),
         _used_by_others("unary encoding (optimised)", lambda s: unary_encoding(s.k, s.epsilon)),
-        _used_by_others("unary encoding (symmetric)", lambda s: unary_encoding(s.k, s.epsilon, optimized=False)),
+        _used_by_others("unary encoding (symmetric)", lambda s: unary_encoding(s.k, s.epsilon, optimised=False)),
         _used_by_others("local hashing", lambda s: local_hashing(s.k, s.epsilon)),
         _used_by_others("Hadamard response", lambda s: hadamard_response(s.k, s.epsilon)),
         _used_by_others("projective geometry response", lambda s: projective_geometry(s.k, s.epsilon)),

@@ -67,7 +67,7 @@ class TwoLevels:
     >>> two = TwoLevels(ex.randomized_response(2, 2), ex.randomized_response(2, 1))
     >>> two.forever, round(two.once, 4), two.once < two.forever
     (2.0, 0.7353, True)
-    >>> rappor = TwoLevels(ex.unary_encoding(8, 2, optimized=False), ex.randomized_response(2, "1.1"))
+    >>> rappor = TwoLevels(ex.unary_encoding(8, 2, optimised=False), ex.randomized_response(2, "1.1"))
     >>> rappor.forever, round(rappor.once, 4)
     (2.0, 0.9422)
     >>> daily = TwoLevels.hashing(1000, forever=2, once=1)

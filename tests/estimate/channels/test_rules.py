@@ -282,7 +282,7 @@ def _published(name: str, k: int, epsilon: float) -> float:
 
 MAKERS: dict[str, Any] = {
     "optimised": ex.unary_encoding,
-    "symmetric": lambda k, epsilon: ex.unary_encoding(k, epsilon, optimized=False),
+    "symmetric": lambda k, epsilon: ex.unary_encoding(k, epsilon, optimised=False),
     "hashing": ex.local_hashing,
     "Hadamard": ex.hadamard_response,
     "projective": ex.projective_geometry,

@@ -26,7 +26,7 @@ from support.files.neighbours import FixedWords
 INSIDE = DENOMINATOR * 7 // 10
 STRUCTURED = {
     "bits": ex.unary_encoding(40, 1),
-    "symmetric bits": ex.unary_encoding(9, 2, optimized=False),
+    "symmetric bits": ex.unary_encoding(9, 2, optimised=False),
     "hashing": ex.local_hashing(1000, 1.5),
     "Hadamard": ex.hadamard_response(300, 1),
     "Hadamard in blocks": ex.hadamard_response(300, 3),
