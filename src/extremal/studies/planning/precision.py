@@ -169,7 +169,7 @@ def plan(
     3919
     >>> areas = ex.Sample(cluster=[i // 20 for i in range(1000)])
     >>> ex.plan(k=4, epsilon=1, half_width=0.05, sample=areas, intraclass=0.05).n
-    0
+    8026
 
     Reference: for the method, Chow, Shao and Wang, Sample Size Calculations in Clinical Research; for the estimates,
     Warner (1965), Ye and Barg (2018).
