@@ -372,7 +372,7 @@ def test_a_browser_makes_reports_that_are_discovered_here(chromium: str, tmp_pat
     SMALL.save(folder / "words.json")
     with served(folder) as address, opened(chromium, tmp_path / "profile") as browser:
         said = json.loads(browser.waits_for(browser.tab(f"{address}/page.html"), "globalThis.said"))
-    assert set(SMALL.discover(said["reports"]).labels) == {"cafe", "bad"}
+    assert set(SMALL.discover(said["reports"], level=SURE).labels) == {"cafe", "bad"}
     assert said["first"] == said["again"]
     assert said["could"] is True
     assert "hash" in said["bad"] or "changed" in said["bad"]
