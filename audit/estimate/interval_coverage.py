@@ -10,6 +10,9 @@ In part 3, intervals as centre ± z·s.e. must cover with probability in [0.94, 
 test over all cells, level 0.05); the same intervals cut to [0, 1] must cover with at least 0.94. Configurations
 excluded beforehand are listed with the reason, and run for information. At the end, standard errors that are 20% too
 small must be caught in every configuration. Run with `make audit`.
+
+`python -m audit.estimate.interval_coverage table` runs the lines of part 2 that docs/estimate/intervals.md shows, and
+prints them as it does.
 """
 
 from __future__ import annotations
@@ -22,10 +25,25 @@ import numpy as np
 import extremal as ex
 from extremal.estimate.intervals.binomial import beta_limits, mapped
 from support.surveys.coverage import FEWEST, Configuration, configurations, significance
-from support.surveys.small_surveys import LEVELS, surveys
+from support.surveys.small_surveys import LEVELS, Survey, surveys
 
 CONFIGURATIONS, REPEATS, LEVEL = 100, 2_000, 0.05
 SMALL_REPEATS, MANY_CELLS = 200, 100
+TABLE = (  # kind, k, ε, n, shares, method, whether weighted
+    ("response", 2, 5.0, 20, "zipf", "unbiased", False),
+    ("response", 1000, 2.0, 1000, "zipf", "unbiased", False),
+    ("response", 1000, 5.0, 50, "zipf", "unbiased", False),
+    ("response", 1000, 5.0, 1000, "one", "unbiased", False),
+    ("quaternary", 2, 1.0, 20, "rare", "unbiased", False),
+    ("quaternary", 2, 1.0, 20, "rare", "mle", False),
+    ("two versions", 5, 1.0, 1000, "rare", "unbiased", False),
+    ("two versions", 5, 1.0, 1000, "rare", "mle", False),
+    ("response", 3, 2.0, 100, "zipf", "unbiased", True),
+    ("response", 3, 2.0, 200, "zipf", "unbiased", True),
+    ("response", 3, 2.0, 1000, "zipf", "unbiased", True),
+    ("response", 100, 2.0, 100, "zipf", "unbiased", True),
+    ("response", 100, 2.0, 1000, "zipf", "unbiased", True),
+)
 
 
 def line(configuration: Configuration, held: np.ndarray, bounded: np.ndarray) -> str:
@@ -66,6 +84,33 @@ def yes_no_question() -> bool:
     return good
 
 
+def repeats_of(survey: Survey) -> int:
+    return SMALL_REPEATS if survey.k < MANY_CELLS else SMALL_REPEATS // 5
+
+
+def shown_lines() -> int:
+    """The lines of part 2 that the page shows; exits 1 when one is too low."""
+    lines = [Survey(*row) for row in TABLE]
+    tests, listed, good = sum(len(LEVELS) * (one.k + 1) for one in lines), set(map(str, surveys())), True
+    print("| mechanism | k | ε | n | shares | method | " + " | ".join(f"{level:.0%}" for level in LEVELS) + " |")
+    print("|" + "---|" * (6 + len(LEVELS)))
+    for survey in lines:
+        good &= str(survey) in listed  # none that was picked for its result
+        repeats = repeats_of(survey)
+        held, families = survey.coverage(repeats)
+        cells = [f"{held[i].min() / repeats:.3f} ({families[i] / repeats:.3f})" for i in range(len(LEVELS))]
+        for i, level in enumerate(LEVELS):
+            tail = binomial_tail(np.append(held[i], families[i]), repeats, survey.allowed(level)).min()
+            good &= bool(tail >= LEVEL / tests)
+        method = f"{survey.method}{', weights 1:100' if survey.weighted else ''}"
+        print(
+            f"| {survey.kind} | {survey.k:,} | {survey.epsilon:g} | {survey.n:,} | {survey.shape} | {method} | "
+            f"{' | '.join(cells)} |",
+            flush=True,
+        )
+    return int(not good)
+
+
 def every_size() -> bool:
     """Part 2."""
     listed = surveys()
@@ -73,7 +118,7 @@ def every_size() -> bool:
     print(f"surveys of every size ({len(listed)} × {SMALL_REPEATS}, {tests} tests):")
     worst, caught, catchable = 1.0, 0, 0
     for survey in listed:
-        repeats = SMALL_REPEATS if survey.k < MANY_CELLS else SMALL_REPEATS // 5
+        repeats = repeats_of(survey)
         held, families = survey.coverage(repeats)
         p_values = [
             binomial_tail(np.append(held[i], families[i]), repeats, survey.allowed(level)).min()
@@ -104,6 +149,8 @@ def binomial_tail(held: np.ndarray, repeats: int, coverage: float) -> np.ndarray
 
 
 def main() -> int:
+    if sys.argv[1:] == ["table"]:
+        return shown_lines()
     good = yes_no_question()
     good &= every_size()
     return int(not good) or many_reports()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import subprocess
@@ -237,6 +238,22 @@ def test_one_file_decides_alone_in_a_folder(alone: Path) -> None:
     assert [one["code"] for one in found] == list(codes.values())
     assert (code, found[0]["optimality"], found[1]["privacy"]) == (1, "proved", "proved")
     assert run_alone(alone, "c.json")[0] == 0
+
+
+def test_a_short_design_of_a_thousand_labels_is_decided_by_the_one_file(alone: Path) -> None:
+    """Its bound is over all mechanisms with this privacy, however long their reports: the price of shortness."""
+    short = ex.design(ex.LDP(2), ex.Frequencies(1000), report_bits=16)
+    assert short.mechanism.m <= 2**16
+    short.certificate.save(alone / "short.json")
+    code, said = run_alone(alone, "--json", "short.json")
+    found = json.loads(said)
+    assert (code, found["privacy"], found["value"], found["optimality"]) == (0, "proved", "proved", "proved")
+    content = json.loads((alone / "short.json").read_text(encoding="utf-8"))
+    assert content["bound"] < content["value"]
+    best = dataclasses.replace(short.certificate, bound=short.certificate.value)
+    (alone / "best.json").write_bytes(written(best.to_json()))
+    code, said = run_alone(alone, "--json", "best.json")
+    assert (code, json.loads(said)["optimality"]) == (1, "refuted")
 
 
 def test_two_files_must_belong_together(alone: Path) -> None:

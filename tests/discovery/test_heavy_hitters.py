@@ -21,6 +21,7 @@ from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.files import content_digest
 from extremal.mechanism.structures import ChosenSets
 from extremal.release.device import script
+from support.browser import opened, served
 
 SMALL = ex.HeavyHitters(4, max_bytes=5, alphabet="abcdefgh", salt=3)
 SURE = 1 - 1e-9  # level of discoveries that a test takes for certain: reports are drawn anew each time
@@ -34,6 +35,7 @@ def test_frequent_strings_are_found_with_intervals_that_hold() -> None:
     rows = zip(found.labels, found.estimate, found.low, found.high, strict=True)
     assert all(low < truth[label] < high and abs(truth[label] - p) < 0.1 for label, p, low, high in rows)
     assert "confirmed by" in str(found)
+    assert found.summary().startswith("Estimate: strings that devices hold; n = 12040 reports\n")
     assert found.to_frame()["label"].tolist() == list(found.labels)
     assert found.n == 12040
 
@@ -344,3 +346,33 @@ def test_a_device_makes_reports_that_are_discovered_here(node: list[str], tmp_pa
     assert said["same"] is True
     assert said["knows"] == [True, False, False, False, False, False]
     assert said["could"] == [True, False, False, False]
+
+
+PAGE = """
+import { deviceStorage, loadHeavyHitters, Respondent, secureWords } from "./randomiser.js";
+const text = await (await fetch("words.json")).text();
+const protocol = await loadHeavyHitters(text);
+const reports = [];
+for (let i = 0; i < 4000; i += 1) reports.push(protocol.draw(i % 3 === 0 ? "cafe" : "bad", secureWords()));
+const ask = (value) => new Respondent(deviceStorage()).report("word", value, protocol);
+const [first, again] = [await ask("bad"), await ask("head")];
+const changed = JSON.stringify({ ...JSON.parse(text), finding: 4 });
+const bad = await loadHeavyHitters(changed).then(() => "read", (error) => error.message);
+globalThis.said = JSON.stringify({ reports, first, again, could: protocol.couldReport(first), bad });
+"""
+
+
+def test_a_browser_makes_reports_that_are_discovered_here(chromium: str, tmp_path: Path) -> None:
+    """The script as a page loads it, with the browser's randomness and its database: a question has one report."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "randomiser.js").write_bytes(script("randomiser.js"))
+    (folder / "page.js").write_text(PAGE, encoding="utf-8")
+    (folder / "page.html").write_text('<script type="module" src="page.js"></script>')
+    SMALL.save(folder / "words.json")
+    with served(folder) as address, opened(chromium, tmp_path / "profile") as browser:
+        said = json.loads(browser.waits_for(browser.tab(f"{address}/page.html"), "globalThis.said"))
+    assert set(SMALL.discover(said["reports"], level=SURE).labels) == {"cafe", "bad"}
+    assert said["first"] == said["again"]
+    assert said["could"] is True
+    assert "hash" in said["bad"] or "changed" in said["bad"]

@@ -1,14 +1,10 @@
 """The device's script: the same words give the same reports, and everything that is not as it should be is refused."""
 
-import contextlib
-import functools
 import html
-import http.server
 import json
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +24,7 @@ from extremal.release.device import device_report, example_mechanisms, vectors, 
 from extremal.release.sampling import rules, subsets
 from extremal.release.sampling.sampler import ONE_WORD_A_VALUE
 from extremal.release.sampling.words import CipherWords
-from support.browser import opened
+from support.browser import opened, served, shown
 
 M = ex.randomized_response(4, 1, inputs=list("abcd"))
 
@@ -60,27 +56,6 @@ def asked(node: list[str], folder: Path, script: str, *arguments: str) -> Any:
     done = subprocess.run([*node, str(path), *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-@contextlib.contextmanager
-def served(folder: Path) -> Iterator[str]:
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-def shown(chromium: str, folder: Path, profile: Path, page: str, times: int = 1) -> str:
-    """What the page is after it has run, each time in a browser of its own; of one server and one profile."""
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=100000", "--dump-dom"]
-    with served(folder) as address:
-        command = [chromium, f"--user-data-dir={profile}", *options, f"{address}/{page}"]
-        run = functools.partial(subprocess.run, capture_output=True, text=True, check=True, timeout=300)
-        return "".join(run(command).stdout for _ in range(times))
 
 
 def forged(change: Callable[[dict[str, Any]], Any], m: ex.Mechanism = M) -> dict[str, Any]:

@@ -1,15 +1,18 @@
-"""A browser driven through the pipe of its debugging protocol, for tests that need tabs: nothing but the standard
-library. Each tab is a process of the browser's own.
+"""Pages in a browser: what they show after they have run, or driven through the pipe of the browser's debugging
+protocol, for tests that need tabs. Nothing but the standard library; each tab is a process of the browser's own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import http.server
 import itertools
 import json
 import os
 import select
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,3 +113,24 @@ def opened(chromium: str, profile: Path) -> Iterator[Browser]:
         process.wait()
         os.close(mine)
         os.close(heard)
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def shown(chromium: str, folder: Path, profile: Path, page: str, times: int = 1) -> str:
+    """What the page is after it has run, each time in a browser of its own; of one server and one profile."""
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=100000", "--dump-dom"]
+    with served(folder) as address:
+        command = [chromium, f"--user-data-dir={profile}", *options, f"{address}/{page}"]
+        run = functools.partial(subprocess.run, capture_output=True, text=True, check=True, timeout=300)
+        return "".join(run(command).stdout for _ in range(times))

@@ -21,6 +21,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.intp]
 
 MISSING = -1  # the code of a value that is not there
+SETS_AT_A_TIME = 128  # rows of codes that are made into tuples together
 MOST_LISTED = 1 << 20  # numbers 0..n−1 up to which a column lists them (categories, dictionaries); others are integers
 
 
@@ -100,12 +101,21 @@ def without_missing(codes: Codes, labels: Sequence[Any]) -> tuple[Codes, Sequenc
 def labels_at(codes: Array, labels: Labels) -> list[Any]:
     """The labels of the codes; a row of codes is a set, and gives a tuple."""
     if codes.ndim == 2:
-        if labels.numbered:
-            return list(map(tuple, codes.tolist()))
-        table = np.empty(len(labels), dtype=object)
-        table[:] = list(labels)
-        return list(map(tuple, table[codes].tolist()))
+        return _sets_at(codes, labels)
     return list(codes.tolist()) if labels.numbered else [labels[c] for c in codes.tolist()]
+
+
+def _sets_at(codes: Array, labels: Labels) -> list[Any]:
+    """Tuples of labels. Many of them share the labels of one table, which is several times as fast as making each
+    label anew; a few rows at a time stay in the processor's memory."""
+    if codes.size < len(labels):
+        return [tuple(row if labels.numbered else map(labels.__getitem__, row)) for row in codes.tolist()]
+    table = np.empty(len(labels), dtype=object)
+    table[:] = list(labels)
+    found: list[Any] = []
+    for start in range(0, len(codes), SETS_AT_A_TIME):
+        found += map(tuple, table[codes[start : start + SETS_AT_A_TIME]].tolist())
+    return found
 
 
 def common_kind(labels: Iterable[Any]) -> type | None:

@@ -69,8 +69,11 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
         flat, sizes, parts = sets
         whole = pl.UInt8 if isinstance(labels, ByteLabels) else pl.Int64
         inner = {str: pl.String, int: whole, bool: pl.Boolean}[only_kind(parts)]
+        found = pl.Series(like.name, parts, dtype=inner).gather(flat)
+        if codes.ndim == 2 and codes.size:
+            return found.reshape(codes.shape).arr.to_list()
         edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.intp))).tolist()
-        named = pl.Series(parts, dtype=inner).gather(flat).to_list()
+        named = found.to_list()
         sublists = [named[start:stop] for start, stop in pairwise(edges)]
         return pl.Series(like.name, sublists, dtype=pl.List(inner))
     if labels.numbered:

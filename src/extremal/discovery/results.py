@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-from extremal.estimate.results.tabled import as_frame
-from extremal.exact.weights import Floats
-from extremal.tables import aligned, number
-
-MOST_SHOWN = 40  # rows of a table; the rest is counted
+from extremal.estimate.results.heavy import LabelList
 
 
-@dataclass(frozen=True)
-class Discovered:
+@dataclass(frozen=True, kw_only=True)
+class Discovered(LabelList):
     """Strings that devices hold beyond doubt, the most frequent first. `str()` is a table for the terminal.
 
     Made by `HeavyHitters.discover`.
@@ -27,29 +23,19 @@ class Discovered:
         n, confirming: how many devices reported, and how many of them confirm.
     """
 
-    labels: tuple[str, ...]
-    estimate: Floats
-    low: Floats
-    high: Floats
     candidates: tuple[str, ...]
-    level: float
-    n: int
     confirming: int
 
-    def __len__(self) -> int:
-        return len(self.labels)
+    key: ClassVar[str] = "label"
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """A data frame with a row for each label."""
-        numbers = {"estimate": self.estimate, "low": self.low, "high": self.high}
-        return as_frame({"label": list(self.labels), **{k: v.tolist() for k, v in numbers.items()}}, library)
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return "strings that devices hold"
 
-    def __str__(self) -> str:
-        rows = zip(self.labels, self.estimate, self.low, self.high, strict=True)
-        body = [[label, number(p, 4), number(a, 4), number(b, 4)] for label, p, a, b in rows]
-        more = f"\n… and {len(self) - MOST_SHOWN} more" if len(self) > MOST_SHOWN else ""
-        last = (
-            f"{len(self)} of {len(self.candidates)} candidates confirmed by {self.confirming:,} of {self.n:,} devices; "
-            f"{100 * self.level:g}% for no false label and all limits together"
-        )
-        return f"{aligned(['label', 'share', 'low', 'high'], body[:MOST_SHOWN], left=1)}{more}\n{last}"
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many were confirmed, and with which probability."""
+        found = f"{len(self)} of {len(self.candidates)} candidates confirmed"
+        by = f"by {self.confirming:,} of {self.n:,} devices"
+        return (f"{found} {by}; {100 * self.level:g}% for no false label and all limits together",)

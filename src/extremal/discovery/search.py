@@ -83,9 +83,16 @@ def discovered(protocol: HeavyHitters, reports: Any, level: float, candidates: i
     estimate, low, high = _limits(protocol, counts, n, (1 - level) / max(1, len(names)))
     sure = np.flatnonzero(low > 0)
     order = sure[np.argsort(-estimate[sure], kind="stable")]
-    total = sum(group.size for group in groups)
-    chosen = tuple(names[i] for i in order.tolist())
-    return Discovered(chosen, estimate[order], low[order], high[order], names, level, total, n)
+    return Discovered(
+        labels=tuple(names[i] for i in order.tolist()),
+        estimate=estimate[order],
+        low=low[order],
+        high=high[order],
+        candidates=names,
+        level=level,
+        n=sum(group.size for group in groups),
+        confirming=n,
+    )
 
 
 def _groups(protocol: HeavyHitters, reports: Any) -> list[npt.NDArray[np.int64]]:

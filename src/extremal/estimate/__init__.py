@@ -21,9 +21,10 @@ from extremal.estimate.hypothesis_tests import (
 from extremal.estimate.pool import pool
 from extremal.estimate.regression import RegressionResult, regress
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.results.combined import CombinedEstimate, StratifiedEstimate
+from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.crosstab import CrosstabEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.estimate.results.strata import Differences, StratifiedEstimate
 from extremal.estimate.workload import WorkloadEstimate, estimate_workload
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "ChangeEstimate",
     "CombinedEstimate",
     "CrosstabEstimate",
+    "Differences",
     "FrequencyEstimate",
     "LikelihoodRatioTest",
     "RegressionResult",

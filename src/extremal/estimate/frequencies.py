@@ -32,9 +32,9 @@ from extremal.estimate.methods.shrinkage import shrunk
 from extremal.estimate.methods.smoothing import smoothed
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import FEWEST, Reports, Tally
-from extremal.estimate.results.combined import StratifiedEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
+from extremal.estimate.results.strata import StratifiedEstimate
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import count_text

@@ -208,9 +208,10 @@ def compare(
     first = next(iter(wanted.values()))
     nominal = all(isinstance(u, Frequencies) for u in wanted.values())
     setting = Setting(first.k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1), nominal)
-    chosen = dict(mechanisms) if mechanisms is not None else made_for(setting)
     rows = []
     with ProgressLine(PATIENCE) as line:
+        line.share("making the closed forms", 0)
+        chosen = dict(mechanisms) if mechanisms is not None else made_for(setting)
         for done, (name, m) in enumerate(chosen.items()):
             line.share(name, done / len(chosen))
             values = {key: value_of(u, m) for key, u in wanted.items()}

@@ -32,6 +32,7 @@ CHUNK = 1 << 22  # entries of a dense block of columns
 NULL = 1e-12
 # an input that moves the reports less than this, relatively, is not scaled up: what is left of it is rounding
 FLAT = 1e-6
+EVEN = 1e-13  # entries of a matrix with a unit diagonal that differ by less are equal up to rounding
 WELL_CONDITIONED = 1e9  # below, no eigenvalue is near `NULL`, and an inverse by factors has six digits or more
 MANY_ROWS = 300  # rows from which eigenvalues take long: below, they are as quick
 OUTSIDE = 1e-7  # a statistic with a larger part, relatively, in the null space of V is not identified
@@ -94,7 +95,7 @@ class Fisher:
         direction = scaled_prior / np.linalg.norm(scaled_prior)
         # The prior is in the null space: put an eigenvalue 1 there.
         whole = scaled + np.outer(direction, direction)
-        if whole.shape[0] >= MANY_ROWS and (quick := _well_conditioned_inverse(whole)) is not None:
+        if whole.shape[0] >= MANY_ROWS and (quick := _quick_inverse(whole)) is not None:
             inverse = quick - np.outer(direction, direction)
             return np.asarray(inverse / np.outer(scale, scale)), np.zeros((scale.size, 0))
         values, vectors = np.linalg.eigh(whole)
@@ -104,11 +105,22 @@ class Fisher:
         return np.asarray(inverse / np.outer(scale, scale)), np.asarray(vectors[:, ~kept] / scale[:, None])
 
 
-def _well_conditioned_inverse(matrix: Floats) -> Floats | None:
-    """By Cholesky's factors, ten times as fast as by eigenvalues; None where an eigenvalue may be rounding.
+def _quick_inverse(matrix: Floats) -> Floats | None:
+    """Without eigenvalues; None where one of them may be rounding.
 
-    The largest eigenvalue is at most |M| and the smallest at least 1/|M⁻¹|, norms of Frobenius.
+    Where inputs are exchangeable it is αI + β11ᵀ, with the inverse (I − β/(α + rβ)·11ᵀ)/α. Else by Cholesky's factors:
+    the largest eigenvalue is at most |M| and the smallest at least 1/|M⁻¹|, norms of Frobenius.
     """
+    r, other = matrix.shape[0], float(matrix[0, 1])
+    alone = float(matrix[0, 0]) - other
+    around = alone + r * other
+    if min(alone, around) * WELL_CONDITIONED > r and np.ptp(np.diagonal(matrix)) <= EVEN:
+        apart = np.abs(matrix - other)
+        np.fill_diagonal(apart, 0.0)
+        if apart.max() <= EVEN:
+            inverse = np.full(matrix.shape, -other / (around * alone))
+            inverse[np.diag_indices(r)] += 1 / alone
+            return inverse
     try:
         root = np.linalg.inv(np.linalg.cholesky(matrix))
     except np.linalg.LinAlgError:

@@ -49,6 +49,46 @@ def test_differences_of_strata() -> None:
     )
 
 
+def test_all_differences_are_one_result() -> None:
+    names = np.repeat(["x", "y", "z"], [120, 150, 200])
+    three = ex.estimate_frequencies(["a", "b", "a", "c", "c"] * 94, M, by=names)
+    found = three.differences()
+    assert found.summary().startswith("Estimate: differences of frequencies between 3 strata; n = 470 reports\n")
+    assert "z − y: c" in found.summary()
+    assert found.nobs == 470
+    assert found.params["y", "x", "b"] == pytest.approx(three["y"].estimate[1] - three["x"].estimate[1])
+    assert found.conf_int().loc["z", "y"].to_numpy() == pytest.approx(found["z", "y"].interval())
+    # Three pairs and three inputs are nine statements.
+    together = found.interval(simultaneous=True)
+    assert together[:3] == pytest.approx(found["y", "x"].interval(1 - 0.05 / 9))
+    frame = found.to_frame()
+    assert frame.columns.tolist()[:3] == ["stratum", "minus", "input"]
+    assert frame["minus"].tolist() == ["x"] * 6 + ["y"] * 3
+    assert len(found.plot().axes[0].collections) == 3
+    assert "z − x: a" in found._repr_html_()
+    assert repr(found) == "Differences([('y', 'x'), ('z', 'x'), ('z', 'y')], n=470)"
+    against = three.differences("x")
+    assert list(against) == [("y", "x"), ("z", "x")]
+    assert against.nobs == 470
+    with pytest.raises(ex.errors.UnknownLabel, match="a difference of that pair"):
+        against["y", "z"]
+    with pytest.raises(ex.errors.UnknownLabel, match="reports in that stratum"):
+        three.differences("w")
+    with pytest.raises(ex.errors.InvalidParameter, match="two strata to compare"):
+        ex.estimate_frequencies(["a", "b"], M, by=["x", "x"]).differences()
+
+
+def test_differences_that_share_a_stratum_move_together() -> None:
+    """Var((p_y − p_x) − (p_z − p_x)) = Var(p_y − p_z), whatever the shared stratum is."""
+    three = ex.estimate_frequencies(["a", "b", "a", "c", "c"] * 60, M, by=np.repeat(["x", "y", "z"], 100))
+    found = three.differences()
+    whole = found.covariance
+    assert np.sqrt(np.diagonal(whole)) == pytest.approx(found.standard_error)
+    one, two = whole[:3, :3], whole[3:6, 3:6]
+    assert one + two - whole[:3, 3:6] - whole[3:6, :3] == pytest.approx(found["z", "y"].covariance)
+    assert found.cov_params().loc["y", "x"].shape == (3, 9)
+
+
 def test_post_stratified_frequencies() -> None:
     both = ex.estimate_frequencies(["a"] * 60 + ["b"] * 40 + ["c"] * 100, M, by=["x"] * 100 + ["y"] * 100)
     found = both.poststratified({"x": 300, "y": 100})

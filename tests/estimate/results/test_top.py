@@ -14,7 +14,7 @@ def test_ranks_are_those_that_the_limits_leave_possible() -> None:
     for _ in range(50):
         low = draw.random(12)
         high = low + draw.random(12) * 0.3
-        found = top_labels(range(12), 12, (low + high) / 2, np.column_stack([low, high]), 0.95)
+        found = top_labels(range(12), 12, (low + high) / 2, np.column_stack([low, high]), 0.95, 100)
         for label, best, worst in zip(found.inputs, found.best_rank, found.worst_rank, strict=True):
             assert best == 1 + sum(low[z] > high[label] for z in range(12))
             assert worst == 1 + sum(high[z] >= low[label] for z in range(12) if z != label)
@@ -39,6 +39,42 @@ def test_a_clear_order_is_certain_and_a_tie_is_not() -> None:
     assert tie.belongs == (False,)
     assert tie.worst_rank.tolist() == [2]
     assert tie.to_frame()["best_rank"].tolist() == [1]
+
+
+def test_lists_of_labels_have_the_head_and_the_words_of_other_results() -> None:
+    m = ex.randomized_response([f"event {i}" for i in range(60)], 6)
+    reports = m.privatize(["event 3"] * 3000 + ["event 4"] * 2000)
+    result = ex.estimate_frequencies(reports, m, cluster=np.arange(5000) // 10)
+    top, heavy = result.top(2), result.heavy(0.1)
+    assert top.summary().startswith("Estimate: the 2 most frequent of 60 inputs; n = 5000 reports (500 clusters; as ")
+    assert heavy.summary().startswith("Estimate: inputs of 60 above 0.1; n = 5000 reports (500 clusters; as ")
+    limits = result.interval(simultaneous=True)
+    for found in (top, heavy):
+        assert found.nobs == 5000
+        assert found.params.index.tolist() == ["event 3", "event 4"]
+        assert found.conf_int().to_numpy() == pytest.approx(limits[3:5])
+        assert found.to_frame()["low"].tolist() == found.low.tolist()
+        assert found.head in found._repr_html_()
+        assert len(found.plot().axes[0].get_yticklabels()) == 2
+    empty = result.heavy(0.9)
+    assert len(empty) == 0
+    assert "0 of 60 labels above 0.9" in empty.summary()
+
+
+def test_chosen_labels_have_exact_limits_and_the_words_of_other_results() -> None:
+    """The number of reports that hold a label is binomial: the limits are those of all labels together."""
+    m = ex.local_hashing(50, 2)
+    reports = m.privatize([3] * 40 + [4] * 20 + [5] * 10)
+    every, some = ex.estimate_frequencies(reports, m), ex.estimate_frequencies(reports, m, labels=[3, 4, 49])
+    chosen = [3, 4, 49]
+    assert some.estimate == pytest.approx(every.estimate[chosen])
+    assert some.interval() == pytest.approx(every.interval()[chosen])
+    assert (some.interval() >= 0).all()
+    assert (some.interval() <= 1).all()
+    assert np.sqrt(np.diagonal(some.covariance)) == pytest.approx(some.standard_error)
+    assert some.summary().startswith("Estimate: frequencies of 3 of 50 inputs; n = 70 reports\n")
+    assert some.top(2).of == 3
+    assert some.conf_int().to_numpy() == pytest.approx(some.interval())
 
 
 def test_a_summary_of_many_texts_has_the_most_frequent_first_and_numbers_keep_their_order() -> None:

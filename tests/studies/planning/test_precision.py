@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -10,6 +11,8 @@ import pytest
 
 import extremal as ex
 from extremal.estimate.expected import expected_estimate, expected_workload
+from extremal.simulate import Simulation
+from extremal.studies.planning.design_effect import DesignEffect
 from extremal.tables import outward
 from support.surveys.simulated import simulated_surveys
 
@@ -238,7 +241,58 @@ def test_a_plan_can_be_asked_for_an_assurance() -> None:
     assert "Every survey" in str(ex.plan(k=3, epsilon=2, half_width=0.08))
     weighted = ex.plan(k=3, epsilon=2, half_width=0.08, sample=ex.Sample(weights=[1.0, 3.0] * 50))
     assert weighted.n == pytest.approx(1.25 * ex.plan(k=3, epsilon=2, half_width=0.08).n, rel=0.01)
-    with pytest.raises(ex.errors.InvalidParameter, match="design_effect of an earlier survey"):
-        ex.plan(k=3, epsilon=2, half_width=0.08, sample=ex.Sample(cluster=[1, 2]))
     with pytest.raises(ex.errors.InvalidParameter, match="assurance is known for shares"):
         ex.plan(workload=ex.CDF(4), epsilon=2, half_width=0.1, assurance=0.9)
+
+
+def test_a_plan_with_clusters_reaches_its_half_width_in_the_worst_case_and_needs_all_of_its_people() -> None:
+    """Members of a cluster answer alike with correlation ρ: simulated surveys of the planned size are as wide."""
+    size, rho, share = 10, 0.2, 0.3
+    sample = ex.Sample(cluster=np.arange(1000) // size)
+    found = ex.plan(k=2, epsilon=4, half_width=0.06, prior=[1 - share, share], sample=sample, intraclass=rho)
+    alone = ex.plan(found.mechanism, half_width=0.06, prior=[1 - share, share])
+    assert found.n / alone.n == pytest.approx(1 + (size - 1) * rho, rel=0.1)
+    assert "Design effect 2.8 (100 clusters, intraclass correlation 0.2)" in " ".join(str(found).split())
+    assert "on average" in str(found)
+    generator, widths = np.random.default_rng(5), []
+    clusters = found.n // size
+    for _ in range(100):
+        everybody, own = generator.random((clusters, 1)) < share, generator.random((clusters, size)) < share
+        # Two people both follow their cluster with probability ρ.
+        follows = generator.random((clusters, size)) < np.sqrt(rho)
+        x = np.where(follows, np.broadcast_to(everybody, own.shape), own).astype(np.int64).ravel()
+        reports = Simulation(int(generator.integers(2**31))).privatize(found.mechanism, x.tolist()).reports
+        result = ex.estimate_frequencies(reports, found.mechanism, cluster=np.repeat(np.arange(clusters), size))
+        widths.append(float(np.ptp(result.interval(), axis=1).max() / 2))
+    assert 0.05 < np.mean(widths) < 0.061
+
+
+def test_the_design_effect_is_kishs() -> None:
+    plan = functools.partial(ex.plan, k=3, epsilon=2, half_width=0.08)
+    weights = np.array([1.0, 3.0] * 50)
+    assert plan(sample=ex.Sample(strata=[0, 1] * 50)).n == plan().n
+    by_people = plan(sample=ex.Sample(strata=["a"] * 25 + ["b"] * 75, population={"a": 500, "b": 500}))
+    assert by_people.n == pytest.approx(plan().n * (25 * 2**2 + 75 * (2 / 3) ** 2) / 100, rel=0.01)
+    alike = DesignEffect.of(ex.Sample(weights=weights, cluster=np.arange(100) // 4), 1)
+    assert alike.people == pytest.approx(100 * 25 * 8**2 / 200**2)
+    assert DesignEffect.of(ex.Sample(weights=weights, cluster=np.arange(100) // 4), 0).people == pytest.approx(1.25)
+    assert alike.worth(40, 0.95) < alike.worth(40, 0.5) < 40 / alike.people  # Student's quantile for 9 degrees
+    raked = ex.Sample().raked({"sex": (["f"] * 30 + ["m"] * 10, {"f": 1, "m": 1})})
+    assert plan(sample=raked).n == pytest.approx(plan().n * 40 * (30 / 1.5**2 + 10 * 2**2) / 40**2, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("sample", "intraclass", "said"),
+    [
+        (ex.Sample(cluster=[1, 1, 2, 2]), None, "needs the intraclass correlation"),
+        (ex.Sample(weights=[1.0, 2.0]), 0.1, "only such a sample does"),
+        (ex.Sample(cluster=[1, 1, 2, 2]), 1.5, "intraclass must lie between 0 and 1"),
+        (ex.Sample(cluster="area"), 0.1, "the columns themselves"),
+        (ex.Sample(weights=[1.0, 2.0]).raked({"sex": {"f": 1}}), None, "the columns themselves"),
+        (ex.Sample(population=500), None, "a population alone"),
+        (ex.Sample(weights=[1, 2], replicate_weights={"brr": [[1, 2], [2, 1]]}), None, "cannot read clusters"),
+    ],
+)
+def test_what_a_plan_cannot_read_from_a_sample_is_refused(sample: ex.Sample, intraclass: object, said: str) -> None:
+    with pytest.raises(ex.errors.InvalidParameter, match=said):
+        ex.plan(k=3, epsilon=2, half_width=0.08, sample=sample, intraclass=intraclass)  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ are independent: all moments are exact.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -53,6 +54,11 @@ class BloomChannel(WithoutLikelihood):
     def inverted(self) -> tuple[Floats, bool]:
         """The pseudo-inverse of B, and whether it is an inverse."""
         gram = self.filters.T @ self.filters
+        with suppress(np.linalg.LinAlgError):  # several times as fast as by eigenvalues
+            inverse = np.linalg.inv(gram)
+            # Norms of Frobenius bound the largest eigenvalue, and one over the smallest.
+            if np.linalg.norm(gram) * np.linalg.norm(inverse) < np.sqrt(WORST_CONDITION):
+                return np.asarray(inverse @ self.filters.T), True
         values, vectors = np.linalg.eigh(gram)
         kept = values > values[-1] / np.sqrt(WORST_CONDITION)
         return np.asarray((vectors[:, kept] / values[kept]) @ (vectors[:, kept].T @ self.filters.T)), bool(kept.all())

@@ -15,9 +15,9 @@ kinds are tried, on a grid of θ:
 * uneven: symmetric Dirichlet, α from 0.3 to 10;
 * any g at all: the nonparametric maximum likelihood estimate (Kiefer and Wolfowitz 1956; Jiang and Zhang 2009), by EM.
 
-The posteriors are averaged with weights proportional to prior × probability of what was seen. The prior has one half
-for equality (Jeffreys 1961, for a hypothesis that may hold exactly), shares the rest evenly among the other kinds, and
-within a kind evenly among its parameters. The probability is that of the cells drawn from g one by one, given that
+The posteriors are averaged with weights proportional to prior × probability of what was seen. The prior has one
+quarter for equality, which may hold exactly (Jeffreys 1961), shares the rest evenly among the other kinds, and within a
+kind evenly among its parameters. The probability is that of the cells drawn from g one by one, given that
 they add up to one: by Bayes' rule times the density of Σθ at 1 after over that before the reports, both normal with
 their moments. Without that factor five large cells are taken for three or eight, and the rest is wrong by as much. For
 the last kind it is that of each cell under the g of the others (leaving out its share of the posterior), with a fine of
@@ -56,7 +56,7 @@ _FINE, _COARSE = 1.04, 1.2  # ratios of the numbers of cells that are tried: of 
 _LARGE = np.linspace(0.01, 0.99, 99)  # shares of the people on the few large cells
 _ALPHAS = np.geomspace(0.3, 10, 9)  # parameters of symmetric Dirichlet vectors
 _RANKS = 200  # ranks of Zipf's law tabulated one by one, and groups of the ranks beyond them
-_EQUAL = 0.5  # prior probability that all are equal
+_EQUAL = 0.25  # prior probability that all are equal: twice that of another kind (with one half Zipf's law is missed)
 _SLACK = 0.02  # of the sum of all frequencies: the tables above are this coarse
 _NEGLIGIBLE = 30.0  # logarithm of the ratio of weights below which a table is left out
 _HALVINGS = 50  # of the level of a quantile: to the last digit

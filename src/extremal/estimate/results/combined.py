@@ -1,4 +1,4 @@
-"""Several estimates of the same inputs: by stratum, and weighted sums of them for differences and whole populations.
+"""Weighted sums of estimates of the same inputs: differences, and whole populations from their strata.
 
 θ_x = Σ_i c_i p_x^(i) with variance Σ c_i² V_i. The limits combine those of the parts, which are not cut to [0, 1]
 before. Up to `MOST_ENUMERATED` reports and `MOST_MELDED` inputs their confidence distributions are melded
@@ -14,27 +14,24 @@ References: Fay, Proschan and Brittain, Biometrics 71 (2015), 146–156; Newcomb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.errors import InvalidParameter
 from extremal.estimate.intervals.bounded import melded_limits, moved_within
 from extremal.estimate.intervals.levels import each
-from extremal.estimate.results import display, plot
 from extremal.estimate.results.fit import MOST_ENUMERATED
-from extremal.estimate.results.tabled import Tabled, head, pandas, short
+from extremal.estimate.results.tabled import Tabled, head
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
-from extremal.tables import html
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
 
-MOST_ROWS = 200  # of a table in a notebook
 MOST_MELDED = 50  # inputs: each takes some milliseconds
 
 
@@ -158,124 +155,3 @@ class CombinedEstimate(Tabled):
             below += (down if c > 0 else up) ** 2
             above += (up if c > 0 else down) ** 2
         return np.column_stack([middle - np.sqrt(below), middle + np.sqrt(above)])
-
-
-class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
-    """One FrequencyEstimate for each stratum, from `ex.estimate_frequencies(…, by=…)`.
-
-    >>> import extremal as ex
-    >>> m = ex.randomized_response(2, 1)
-    >>> ex.estimate_frequencies([0, 1, 0, 1], m, by=["north", "north", "south", "south"])["south"].n
-    2
-    """
-
-    def __init__(self, estimates: Mapping[Any, FrequencyEstimate], omitted: Mapping[Any, int] | None = None) -> None:
-        self._estimates: dict[Any, FrequencyEstimate] = dict(estimates)
-        self.omitted: dict[Any, int] = dict(omitted or {})
-        """Strata with fewer than two reports, which were not estimated, and how many they have."""
-
-    def __getitem__(self, stratum: Any) -> FrequencyEstimate:
-        try:
-            return self._estimates[stratum]
-        except (KeyError, TypeError):
-            raise UnknownLabel("there must be reports in that stratum", parameter="stratum", value=stratum) from None
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._estimates)
-
-    def __len__(self) -> int:
-        return len(self._estimates)
-
-    def __contains__(self, stratum: object) -> bool:
-        return stratum in self._estimates
-
-    def differences(self, reference: Any = None) -> dict[tuple[Any, Any], CombinedEstimate]:
-        """Of every pair of strata, the later minus the earlier; with `reference`, of every other stratum minus it."""
-        names = list(self)
-        if reference is not None:
-            base = self[reference]
-            return {(name, reference): self[name].difference(base) for name in names if name != reference}
-        return {(b, a): self[b].difference(self[a]) for i, a in enumerate(names) for b in names[i + 1 :]}
-
-    def poststratified(self, population: Mapping[Any, float]) -> CombinedEstimate:
-        """Frequencies of the whole population, from those of its strata and their known sizes: Σ N_h p_h / Σ N_h."""
-        absent = [name for name in {**dict.fromkeys(self), **population} if not (name in self and name in population)]
-        if absent:
-            raise UnknownLabel(
-                "population must have a size for every estimated stratum, and no other",
-                parameter="stratum",
-                value=absent[0],
-            )
-        sizes = {name: float(population[name]) for name in self}
-        if not all(size > 0 and size < float("inf") for size in sizes.values()):
-            raise InvalidParameter(
-                "population must hold positive sizes", parameter="population", value=list(sizes.values())
-            )
-        total = sum(sizes.values())
-        return CombinedEstimate.of([(size / total, self[name]) for name, size in sizes.items()], "post-stratified")
-
-    @property
-    def nobs(self) -> int:
-        """Reports of all strata that were estimated."""
-        return sum(one.n for one in self.values())
-
-    @property
-    def params(self) -> Any:
-        """The points by stratum and input, a pandas Series."""
-        return self._stacked(lambda one: one.params)
-
-    @property
-    def bse(self) -> Any:
-        """Standard errors by stratum and input, a pandas Series."""
-        return self._stacked(lambda one: one.bse)
-
-    def conf_int(self, alpha: float = 0.05) -> Any:
-        """Limits by stratum and input, a pandas DataFrame."""
-        return self._stacked(lambda one: one.conf_int(alpha))
-
-    def cov_params(self) -> Any:
-        """The covariance by stratum and input, a pandas DataFrame: strata are independent."""
-        index, size = self.params.index, len(next(iter(self.values())).inputs)
-        whole = np.zeros((len(index), len(index)))
-        for i, one in enumerate(self.values()):
-            whole[i * size : (i + 1) * size, i * size : (i + 1) * size] = one.covariance
-        return pandas().DataFrame(whole, index=index, columns=index)
-
-    def _stacked(self, part: Callable[[FrequencyEstimate], Any]) -> Any:
-        return pandas().concat({name: part(one) for name, one in self.items()})
-
-    def to_frame(
-        self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas", robustness: bool = False
-    ) -> Any:
-        """The strata's frames on top of each other, with a column `stratum` (or stratum_1, … for several)."""
-        names = [name if isinstance(name, tuple) else (name,) for name in self]
-        columns = ("stratum",) if len(names[0]) == 1 else tuple(f"stratum_{i + 1}" for i in range(len(names[0])))
-        results = list(zip(names, self.values(), strict=True))
-        return display.frame(results, columns, level, simultaneous, library, robustness)
-
-    def summary(self, level: float = 0.95, simultaneous: bool = False, robustness: bool = False) -> str:
-        """Every stratum's summary, and which strata were left out."""
-        parts = [f"stratum {name!r}\n{one.summary(level, simultaneous, robustness)}" for name, one in self.items()]
-        parts += [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]
-        return "\n\n".join(parts)
-
-    def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
-        """All strata in one picture."""
-        rows = [result.rows_drawn(str(name), level, simultaneous) for name, result in self.items()]
-        first = next(iter(self.values())).candidate[0]
-        title = f"{first} frequencies, n = {sum(result.n for result in self.values())} reports"
-        return plot.plot(rows, title, plot.SHARE, level, simultaneous, ax, points=first)
-
-    def _repr_html_(self) -> str:
-        left_out = [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]
-        rows = [
-            [str(name), str(one.n), short(label), f"{point:.4f}", f"{low:.4f} to {high:.4f}"]
-            for name, one in self.items()
-            for label, point, (low, high) in zip(one.inputs, one.shown, one.interval().tolist(), strict=True)
-        ]
-        more = [f"… {len(rows) - MOST_ROWS} more: use to_frame()"] if len(rows) > MOST_ROWS else []
-        header = ["stratum", "reports", "input", "frequency", "95% interval"]
-        return html(header, rows[:MOST_ROWS], "Frequencies by stratum", [*more, *left_out])
-
-    def __repr__(self) -> str:
-        return f"StratifiedEstimate({{{', '.join(f'{name!r}: n={result.n}' for name, result in self.items())}}})"

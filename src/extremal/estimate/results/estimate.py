@@ -193,7 +193,8 @@ class FrequencyEstimate(LinearEstimate, Functions):
         >>> ex.estimate_frequencies(m.privatize([7] * 700 + [8] * 300), m).heavy(0.1).inputs
         (7, 8)
         """
-        return heavy_labels(self.inputs, self.centre, self.interval(level, simultaneous=True), at_least, level)
+        limits = self.interval(level, simultaneous=True)
+        return heavy_labels(self.inputs, self.centre, limits, at_least, level, self.n, self.sample)
 
     def top(self, count: int, level: float = 0.95) -> TopLabels:
         """The `count` most frequent inputs, with limits and ranks that hold together for all.
@@ -207,7 +208,8 @@ class FrequencyEstimate(LinearEstimate, Functions):
         >>> found.inputs, found.order_is_certain
         ((7, 8), True)
         """
-        return top_labels(self.inputs, count, self.centre, self.interval(level, simultaneous=True), level)
+        limits = self.interval(level, simultaneous=True)
+        return top_labels(self.inputs, count, self.centre, limits, level, self.n, self.sample)
 
     def difference(self, other: FrequencyEstimate) -> CombinedEstimate:
         """self − other for each input: two waves, two groups. The reports must be independent."""

@@ -88,21 +88,21 @@ class Tabled(ABC):
     @property
     def params(self) -> Any:
         """The points by label, a pandas Series."""
-        return pandas().Series(self.points, index=list(self.labels))
+        return pandas().Series(self.points, index=self._index)
 
     @property
     def bse(self) -> Any:
         """Standard errors by label, a pandas Series."""
-        return pandas().Series(np.ravel(self.standard_error), index=list(self.labels))
+        return pandas().Series(np.ravel(self.standard_error), index=self._index)
 
     def cov_params(self) -> Any:
         """The covariance by label, a pandas DataFrame."""
-        return pandas().DataFrame(self.covariance, index=list(self.labels), columns=list(self.labels))
+        return pandas().DataFrame(self.covariance, index=self._index, columns=self._index)
 
     def conf_int(self, alpha: float = 0.05) -> Any:
         """`interval(1 − alpha)` by label, a pandas DataFrame (as statsmodels has it)."""
         limits = self._limits(1 - alpha)
-        return pandas().DataFrame(limits, index=list(self.labels), columns=[0, 1])
+        return pandas().DataFrame(limits, index=self._index, columns=[0, 1])
 
     def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
         """A data frame with a row for each point; `library` is "pandas", "polars" or "pyarrow"."""
@@ -144,9 +144,18 @@ class Tabled(ABC):
         """`interval`, a row for each point."""
         return np.reshape(self.interval(level, simultaneous), (-1, 2))
 
+    @property
+    def _index(self) -> Any:
+        """The labels as a pandas Series has them."""
+        return list(self.labels)
+
     def _keys(self) -> dict[str, list[Any]]:
         """The columns of a frame that say what a row is about."""
         return {"input": list(self.labels)}
+
+    def _named(self, label: Any) -> str:
+        """A label as tables show it."""
+        return short(label)
 
     def _below(self) -> list[str]:
         return [f"Note: {note}" for note in self.notes]
@@ -162,7 +171,7 @@ class Tabled(ABC):
             strict=False,
         )
         body = [
-            [short(label), f"{point:.4f}", f"{low:.4f} to {high:.4f}", f"{error:.4f}"]
+            [self._named(label), f"{point:.4f}", f"{low:.4f} to {high:.4f}", f"{error:.4f}"]
             for label, point, (low, high), error in rows
         ]
         return ["", self.column.replace("_", " "), interval_name(level, simultaneous), "s.e."], body, self._left_out()

@@ -23,6 +23,7 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
 from extremal.privacy import LDP
+from extremal.studies.planning.design_effect import DesignEffect
 from extremal.studies.planning.widths import (
     AtPrior,
     AtWorst,
@@ -59,6 +60,11 @@ class Goal(Protocol):
         """For which frequencies a plan holds, in words."""
         ...
 
+    @property
+    def effect(self) -> DesignEffect:
+        """What people are worth."""
+        ...
+
     def mechanism(self, epsilon: Any) -> Mechanism:
         """The best mechanism for it at ε."""
         ...
@@ -72,6 +78,7 @@ class Goal(Protocol):
         ...
 
 
+ALONE = DesignEffect()  # people are drawn one by one
 MOST_DESIGNED = 32  # inputs: beyond, a design takes longer than a plan should
 COMPARED = 10_000  # people for whom two mechanisms are compared
 TOLERANCE = 1e-3
@@ -94,7 +101,7 @@ class ShareOfEach:
     inputs: Any
     prior: Prior | None
     level: float
-    effect: float = 1.0
+    effect: DesignEffect = ALONE
     binomial: bool = False
 
     name = "share of answer"
@@ -128,14 +135,14 @@ class ShareOfEach:
 
     def widths(self, mechanism: Mechanism) -> Widths:
         found = AtWorst(mechanism, self.level) if self.prior is None else AtPrior(mechanism, self.prior, self.level)
-        return Thinned(found, self.effect) if self.effect > 1 else found
+        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
 
     def plain(self, mechanism: Mechanism) -> Widths:
         labels = tuple(range(self.k)) if self.inputs is None else tuple(self.inputs)
         found = (
             PlainAtWorst(labels[0], self.level) if self.prior is None else PlainAtPrior(labels, self.prior, self.level)
         )
-        return Thinned(found, self.effect) if self.effect > 1 else found
+        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +152,7 @@ class Statistics:
     workload: Workload
     inputs: Any
     level: float
-    effect: float = 1.0
+    effect: DesignEffect = ALONE
 
     name = "statistic"
     call = "ex.estimate_workload"
@@ -172,10 +179,10 @@ class Statistics:
 
     def widths(self, mechanism: Mechanism) -> Widths:
         found = OfStatistics(mechanism, self.workload, self.level)
-        return Thinned(found, self.effect) if self.effect > 1 else found
+        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
 
     def plain(self, mechanism: Mechanism) -> Widths:
         single = self.workload.prior
         prior = self.workload.worst_prior(mechanism).prior if single is None else single.values
         found = OfPlainStatistics(self._labels, self.workload, prior, self.level)
-        return Thinned(found, self.effect) if self.effect > 1 else found
+        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)

@@ -16,11 +16,11 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.intervals.levels import checked_level
-from extremal.estimate.reports.described import checked_weights
 from extremal.estimate.reports.sample import Sample
 from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import plain_ticks
+from extremal.studies.planning.design_effect import DesignEffect
 from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
 from extremal.studies.planning.planned import Aim, Curve, Planned, left_out, people_around, unreached
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
@@ -73,6 +73,7 @@ class Plan(Planned):
         return [
             f"{self._heading}; half-width {outward(self.half_width, up=True)}{self._asked}, {self.goal.where}.",
             f"{about}{number(self.value, 3)}, as {self.goal.call} reports it at the expected counts.",
+            *([self.goal.effect.sentence] if self.goal.effect.words else []),
             *self._assured(),
         ]
 
@@ -120,6 +121,7 @@ def plan(
     workload: Workload | None = None,
     assurance: float | None = None,
     sample: Sample | None = None,
+    intraclass: float | None = None,
 ) -> Plan:
     """Plan a survey: solve for the one of n, ε and half-width that is left out.
 
@@ -145,8 +147,9 @@ def plan(
             variance.
         assurance: with which probability a survey shall reach the half-width; not given, it is reached on average. With
             a prior and shares of randomised response or subset selection only.
-        sample: an `ex.Sample` with the weights of a survey like the planned one: people count by Kish's (Σw)²/Σw². What
-            clusters cost depends on the answers: multiply n by the `design_effect` of an earlier survey.
+        sample: an `ex.Sample` with the columns of a survey like the planned one (weights, strata, clusters): people
+            count by Kish's design effect (`planning.design_effect`).
+        intraclass: with clusters, the correlation of the answers of two people of one cluster; 1 is the worst case.
 
     Raises:
         InvalidParameter: not exactly one of the three is left out, or no n up to 10^10 and no ε up to 50 will do.
@@ -164,6 +167,9 @@ def plan(
     0.065
     >>> ex.plan(workload=ex.Mean([0, 1, 2, 3]), epsilon=1, half_width=0.1).n
     3919
+    >>> areas = ex.Sample(cluster=[i // 20 for i in range(1000)])
+    >>> ex.plan(k=4, epsilon=1, half_width=0.05, sample=areas, intraclass=0.05).n
+    8026
 
     Reference: for the method, Chow, Shao and Wang, Sample Size Calculations in Clinical Research; for the estimates,
     Warner (1965), Ye and Barg (2018).
@@ -172,7 +178,9 @@ def plan(
     if mechanism is not None:
         _refuse_no_mechanism(mechanism)
     solved = left_out(mechanism, epsilon, n, "half_width", half_width)
-    goal = replace(_goal(mechanism, k, prior, inputs, of_confidence, workload), effect=_effect(sample))
+    goal = replace(
+        _goal(mechanism, k, prior, inputs, of_confidence, workload), effect=DesignEffect.of(sample, intraclass)
+    )
     sure = None if assurance is None else checked_level(assurance)
     if sure is not None and isinstance(goal, ShareOfEach):
         goal = replace(goal, binomial=True)
@@ -329,24 +337,9 @@ def _reaches(widths: Widths, n: int, wanted: float, sure: float | None) -> bool:
     found = widths.assurance(n, wanted)
     if found is None:
         raise InvalidParameter(
-            "assurance is known for shares of randomised response and subset selection only",
+            "assurance is known for shares of randomised response and subset selection of people drawn one by one",
             parameter="assurance",
             value=sure,
-            hint="Leave it out, or plan with k instead of a mechanism.",
+            hint="Leave it or the sample out, or plan with k instead of a mechanism.",
         )
     return found >= sure
-
-
-def _effect(sample: Sample | None) -> float:
-    """Kish's design effect of a sample's weights."""
-    drawn = Sample.of(sample)
-    if not drawn.simple:
-        raise InvalidParameter(
-            "a plan uses the weights of a sample alone: what strata and clusters cost depends on the answers",
-            parameter="sample",
-            hint="Multiply n by the design_effect of an earlier survey.",
-        )
-    if drawn.weights is None:
-        return 1.0
-    w = checked_weights(drawn.weights, len(drawn.weights))
-    return float(w.size * (w @ w) / w.sum() ** 2)

@@ -35,6 +35,7 @@ from extremal.estimate.workload import WorkloadEstimate, statistics_of
 from extremal.exact import Prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.studies.planning.design_effect import DesignEffect
 from extremal.utility import Workload
 
 GRID = 33  # values of t in each round, which narrows their step by 16
@@ -65,21 +66,19 @@ class Widths(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Thinned:
-    """Of a sample that is worth n/effect independent reports."""
+    """Of people who are not drawn one by one."""
 
     widths: Widths
-    effect: float
+    effect: DesignEffect
+    level: float
 
     def at(self, n: int) -> Reached:
         """With n reports."""
-        return self.widths.at(self._worth(n))
+        return self.widths.at(self.effect.worth(n, self.level))
 
-    def assurance(self, n: int, half_width: float) -> float | None:
-        """As of those that it is worth."""
-        return self.widths.assurance(self._worth(n), half_width)
-
-    def _worth(self, n: int) -> int:
-        return max(2, int(n / self.effect))
+    def assurance(self, _n: int, _half_width: float) -> float | None:
+        """Not known: the spread between clusters differs from survey to survey."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
