@@ -3,8 +3,9 @@
 Every ε-LDP mechanism has tr(RJ) ≤ 0 for R = diag(d) − N − llᵀ/c, d and N ≥ 0, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1;
 so ZWZ ⪯ PRPᵀ, P = I − p1ᵀ, proves that squares are worth −1ᵀR1 at most; under (ε,δ)-LDP tr(RJ) ≤ δ·Σβ with prices β
 of d and N (docs/design/proofs.md, `matrix`). Both sides annihilate 1, so this is decided on the leading (k−1)×(k−1)
-block B: with any invertible X, XBXᵀ is multiplied out in integers and found diagonally dominant (Gershgorin). X is
-proposed by floats, an approximate inverse of a Cholesky factor; nothing rests on it.
+block B: with any L and s > 0, B = LLᵀ + sI + E is multiplied out in integers and the rows of |E| are found to sum to
+less than s; or, with any invertible X, XBXᵀ is found diagonally dominant (Gershgorin), which asks for two products but
+minds no scales. L and X are proposed by floats, a Cholesky factor and its inverse; nothing rests on them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from flint import fmpq
 
 from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cone_of
-from extremal.certificate.arithmetic.doubles import near_inverse_factor
+from extremal.certificate.arithmetic.doubles import near_factor, near_inverse_factor
 from extremal.certificate.arithmetic.whole import from_triangle, multiplied
 from extremal.certificate.limits import width_of, work_of_matrix
 from extremal.certificate.proof import Refused
@@ -25,6 +26,7 @@ from extremal.certificate.reading import Counts, Table, Whole, Wholes
 from extremal.problem import Goal, Integers, Privacy
 
 MATRIX_BITS = 80  # of B, relative to its largest entry: a double's 53 and as many as its condition takes
+MANY = 200  # rows from which on one product of matrices is tried before two
 LARGEST_SCALE = 4000  # bits: the squares of doubles span 2^±2048
 
 
@@ -120,6 +122,8 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     exponent = max(max(1, abs(int(v))).bit_length() for v in np.diagonal(difference))
     if max(abs(int(v)) for v in difference.ravel()).bit_length() > exponent + 2:
         raise Refused("ZWZ must lie below PRPᵀ", "z", "off the diagonal it is larger than on it")
+    if size > MANY and _is_definite(difference, exponent):
+        return
     scaled = near_inverse_factor(difference, exponent)
     if scaled is None:
         raise Refused("ZWZ must lie clearly below PRPᵀ", "z", "not positive definite")
@@ -128,3 +132,14 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     beside = np.abs(tested).sum(axis=1) - np.abs(diagonal)
     if not all(int(a) > int(b) for a, b in zip(diagonal, beside, strict=True)):
         raise Refused("ZWZ must lie below PRPᵀ", "z", "not shown to be positive definite")
+
+
+def _is_definite(matrix: Integers, bits: int) -> bool:
+    """Whether a symmetric matrix, its diagonal of at most so many bits, is found to be LLᵀ + sI + E, E small."""
+    found = near_factor(matrix, bits)
+    if found is None:
+        return False
+    factor, margin, places = found
+    rest = (matrix << (places - bits)) - multiplied(factor, factor.T)
+    rest[np.diag_indices(len(rest))] -= margin
+    return bool((np.abs(rest).sum(axis=1) < margin).all())

@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from extremal.certificate import Proof, Refused, Squares
 from extremal.optimize.problem import derived
-from extremal.optimize.workload.lifts import Coordinates, Floats, staircase_deviations
+from extremal.optimize.workload.lifts import DEPENDENT, Coordinates, Floats, staircase_deviations
+from extremal.optimize.workload.mirror import halves, is_mirrored, joined
 from extremal.optimize.workload.proofs import matrix_inequality
 from extremal.privacy import LDP
 from extremal.utility import Workload
@@ -31,6 +32,7 @@ Clock = Callable[[], float]
 SINGULAR = 1e-11  # eigenvalues below this, relatively, count as lost: the inequality must be shown with room
 MOST_BLOCKS = 100  # N between so many blocks of neighbours has 5,050 entries
 PAIRS_FROM = 0.4  # below this ε, N adds less than a thousandth
+HALVED_FROM = 32  # inputs: below, two small decompositions take as long as one
 FAR = 30.0  # log d stays within this of its start: no overflow
 SHRINK = (1e-9, 1e-7, 1e-5, 1e-3)  # of Z, until the exact check has room
 
@@ -63,11 +65,60 @@ class Inequality:
         return within(matrix_inequality(self.d, self.pairs, self.blocks, (1 - SHRINK[-1]) * self.z, groups))
 
 
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """The statistics in one block, or in an even and an odd one where x → k−1−x keeps the problem.
+
+    Attributes:
+        mirrored: whether there are two.
+        bases: of p⊥, orthonormal, one matrix a block.
+        statistics: in these coordinates.
+        rows: in those of the block.
+    """
+
+    mirrored: bool
+    bases: tuple[Floats, ...]
+    statistics: tuple[Floats, ...]
+    rows: tuple[Floats, ...]
+
+    @classmethod
+    def of(cls, coordinates: Coordinates, blocks: Blocks | None) -> _Parts:
+        """In two blocks where that pays, all statistics matter, and blocks of N are mirror images too."""
+        if coordinates.k >= HALVED_FROM and (blocks is None or np.ptp(blocks + blocks[::-1]) == 0):
+            found = cls._halved(coordinates)
+            if found is not None:
+                return found
+        return cls._made(False, [coordinates.basis], [coordinates.statistics])
+
+    @classmethod
+    def _made(cls, mirrored: bool, bases: list[Floats], statistics: list[Floats]) -> _Parts:
+        rows = tuple(b @ u.T for b, u in zip(statistics, bases, strict=True))
+        return cls(mirrored, tuple(bases), tuple(statistics), rows)
+
+    @classmethod
+    def _halved(cls, coordinates: Coordinates) -> _Parts | None:
+        factor = coordinates.statistics @ coordinates.basis.T
+        gram = factor.T @ factor
+        if len(factor) < coordinates.k - 1 or not is_mirrored(coordinates.prior, gram):
+            return None
+        (first, even), (second, odd) = (np.linalg.eigh(half) for half in halves(gram))
+        if min(first[1], second[0]) < DEPENDENT * first[-1]:
+            return None
+        # the first even eigenvector is p itself
+        return cls._made(True, [even[:, 1:], odd], [np.diag(np.sqrt(first[1:])), np.diag(np.sqrt(second))])
+
+    def split(self, matrix: Floats) -> tuple[Floats, ...]:
+        return halves(matrix) if self.mirrored else (matrix,)
+
+    def whole(self, blocks: list[Floats]) -> Floats:
+        return joined(*blocks) if self.mirrored else blocks[0]
+
+
 class _Objective:
     """log of the bound, and its gradient, as a function of (log d, N)."""
 
     def __init__(self, coordinates: Coordinates, epsilon: float, blocks: Blocks | None) -> None:
-        self.rows = coordinates.statistics @ coordinates.basis.T
+        self.parts = _Parts.of(coordinates, blocks)
         self.ratio, self.growth, self.blocks, self.k = math.exp(epsilon), math.expm1(epsilon), blocks, coordinates.k
         self.basis = coordinates.basis
         self.deficient = coordinates.statistics.shape[0] < coordinates.k - 1
@@ -100,13 +151,15 @@ class _Objective:
         level = (whole * self.growth) ** 2 / (4 * c)  # −1ᵀR1 without its cancellation at small ε
         if self.deficient and np.linalg.eigvalsh(self.basis.T @ r @ self.basis)[0] < SINGULAR * np.abs(d).max():
             return None
-        values, vectors = np.linalg.eigh(self.rows @ r @ self.rows.T)
-        if values[0] < SINGULAR * values[-1]:
+        found = [np.linalg.eigh(a @ part @ a.T) for a, part in zip(self.parts.rows, self.parts.split(r), strict=True)]
+        if min(values[0] for values, _ in found) < SINGULAR * max(values[-1] for values, _ in found):
             return None
-        roots = np.sqrt(values)
-        half = vectors.T @ self.rows
-        trace = float(roots.sum())
-        gamma = (half.T / roots) @ half / trace
+        trace = float(sum(np.sqrt(values).sum() for values, _ in found))
+        inverses = [
+            ((half := vectors.T @ a).T / np.sqrt(values)) @ half
+            for (values, vectors), a in zip(found, self.parts.rows, strict=True)
+        ]
+        gamma = self.parts.whole(inverses) / trace
         along = gamma @ line
         twice = float(line @ along)
         by_d = (
@@ -134,7 +187,10 @@ class _Search:
         self.value, self.d, self.small = -math.inf, np.zeros(0), np.zeros((0, 0))
 
     def meet(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats | None] | None:
-        """The gradients at a point, kept if it is the best; None outside the domain."""
+        """The gradients at a point, kept if it is the best; None outside the domain. Where the problem is its mirror
+        image, so is the point made: L-BFGS-B treats the two sides alike only up to rounding."""
+        if self.objective.parts.mirrored:
+            d, small = (d + d[::-1]) / 2, None if small is None else (small + small[::-1, ::-1]) / 2
         found = self.objective(d, small)
         if found is None:
             return None
@@ -306,9 +362,12 @@ def _z(coordinates: Coordinates, objective: _Objective, d: Floats, small: Floats
     matrix with ZBᵀ = H.
     """
     r, _, _ = objective.pieces(d, small)
-    inner, b = coordinates.basis.T @ r @ coordinates.basis, coordinates.statistics
-    values, vectors = np.linalg.eigh(b @ inner @ b.T)
-    h = inner @ b.T @ (vectors / np.sqrt(values)) @ vectors.T
-    undo = np.linalg.pinv(b)
-    first = h @ undo.T
-    return coordinates.covariance(first + first.T - undo @ (b @ h) @ undo.T)
+    parts, found = objective.parts, []
+    for basis, b, part in zip(parts.bases, parts.statistics, parts.split(r), strict=True):
+        inner = basis.T @ part @ basis
+        values, vectors = np.linalg.eigh(b @ inner @ b.T)
+        h = inner @ b.T @ (vectors / np.sqrt(values)) @ vectors.T
+        undo = np.linalg.pinv(b)
+        first = h @ undo.T
+        found.append(basis @ (first + first.T - undo @ (b @ h) @ undo.T) @ basis.T)
+    return coordinates.centred(parts.whole(found))
