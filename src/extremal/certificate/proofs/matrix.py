@@ -120,7 +120,7 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     difference = (matrix[:-1, :-1] * shift) // unit - (numerator * shift) // denominator
     difference[np.diag_indices(size)] -= 2 * size
     exponent = max(max(1, abs(int(v))).bit_length() for v in np.diagonal(difference))
-    if max(abs(int(v)) for v in difference.ravel()).bit_length() > exponent + 2:
+    if max(int(difference.max()), -int(difference.min())).bit_length() > exponent + 2:
         raise Refused("ZWZ must lie below PRPᵀ", "z", "off the diagonal it is larger than on it")
     if size > MANY and _is_definite(difference, exponent):
         return
