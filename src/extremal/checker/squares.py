@@ -12,7 +12,7 @@ from typing import Any
 from extremal.checker.costs import RHO
 from extremal.checker.goals import Statistics
 from extremal.checker.matrices import require_definite
-from extremal.checker.notions import LDP, Notion, given_ratio, is_pure
+from extremal.checker.notions import LDP, Lift, Notion, given_ratio, is_pure
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
@@ -190,7 +190,7 @@ def _proved(dual: dict[str, Any], notion: Notion, worth: Worth, unit: int) -> Fr
     delta = notion.delta if isinstance(notion, LDP) else ZERO
     if reason["kind"] == "matrix":
         require(worth.alone and not any(alpha), "matrix: each input alone, no α")
-        return _of_matrix(reason, of_kind(notion, LDP, "matrix: LDP"), worth, unit)
+        return _of_matrix(reason, notion, worth, unit)
     if reason["kind"] == "truncated":
         return dot(sizes, alpha) + _truncated(reason, notion, worth, alpha)
     require(reason["kind"] == "listed", "squares: listed, matrix, truncated, or chords with one row")
@@ -298,22 +298,17 @@ def _of_line(row: Sequence[int], dual: dict[str, Any], notion: Notion, about: Me
     return along**2 / (gram[x][x] * about.unit * cost)
 
 
-def _of_matrix(reason: Reason, notion: LDP, worth: Worth, unit: int) -> Fraction:
-    """−1ᵀR1·D/4^scale, R = diag(d) − N − llᵀ/c₀, when PRPᵀ − 4^scale·G/D is positive definite but for one row.
-
-    For S in [1, E]^k: S_x² ≤ (E+1)S_x − E and S_xS_z ≥ S_x + S_z − 1, so SᵀRS ≤ −(l·S − c₀)²/c₀ ≤ 0.
-    """
+def _of_matrix(reason: Reason, notion: Notion, worth: Worth, unit: int) -> Fraction:
+    """level·D/4^scale, when PRPᵀ − 4^scale·G/D is positive definite but for one row."""
     k, scale = len(worth.p), reason["scale"]
-    e = rounded_up(notion.ratio, COARSE)
     require(-LARGEST_SCALE <= scale <= LARGEST_SCALE, "a scale of reasonable size")
     d = [Fraction(v) for v in reason["d"]]
     require(len(d) == k and min(d) >= 0, "d ≥ 0 for each input")
     n = _between_blocks(reason["n"], reason["blocks"], k)
-    rows = [total(row) for row in n]
-    c0 = e * total(d) - total(rows)
-    require(c0 > 0, "E·1ᵀd > 1ᵀN1")
-    line = [(e + 1) * v / 2 - s for v, s in zip(d, rows, strict=True)]
-    r = [[(d[x] if x == z else ZERO) - n[x][z] - line[x] * line[z] / c0 for z in range(k)] for x in range(k)]
+    if isinstance(notion, Lift):
+        r, level = _of_lifts(d, n, notion, worth.p)
+    else:
+        r, level = _of_ratios(d, n, of_kind(notion, LDP, "matrix: LDP, PML or LIP"), worth.p)
     sums = [total(row) for row in r]
     every = total(sums)
     order, power = _class_of(worth), Fraction(4) ** scale
@@ -326,8 +321,33 @@ def _of_matrix(reason: Reason, notion: LDP, worth: Worth, unit: int) -> Fraction
         for x in range(k - 1)
     ]
     require_definite(left)
+    return Fraction(level * unit / power)
+
+
+def _of_ratios(d: Vector, n: Matrix, notion: LDP, p: Vector) -> tuple[Matrix, Fraction]:
+    """R = diag(d) − N − llᵀ/c₀ and −1ᵀR1, with what δ adds.
+
+    For S in [1, E]^k: S_x² ≤ (E+1)S_x − E and S_xS_z ≥ S_x + S_z − 1, so SᵀRS ≤ −(l·S − c₀)²/c₀ ≤ 0.
+    """
+    e, rows, k = rounded_up(notion.ratio, COARSE), [total(row) for row in n], len(p)
+    c0 = e * total(d) - total(rows)
+    require(c0 > 0, "E·1ᵀd > 1ᵀN1")
+    line = [(e + 1) * v / 2 - s for v, s in zip(d, rows, strict=True)]
+    r = [[(d[x] if x == z else ZERO) - n[x][z] - line[x] * line[z] / c0 for z in range(k)] for x in range(k)]
     broken = notion.delta * _broken(d, n, p, e) if notion.delta else ZERO
-    return Fraction((broken - every) * unit / power)
+    return r, broken - total([total(row) for row in r])
+
+
+def _of_lifts(d: Vector, n: Matrix, notion: Lift, p: Vector) -> tuple[Matrix, Fraction]:
+    """R = diag(d) − N and its level, from low_x ≤ S_x ≤ high_x, p·S = 1: (S_x − low_x)(high_x − S_x) ≥ 0 and (S_x −
+    low_x)(S_z − low_z) ≥ 0, and the mean of S is 1."""
+    require(list(notion.prior) == list(p) and min(p) > 0, "matrix: the notion's own prior, every input occurs")
+    below = [1 - max(notion.low, (1 - notion.ratio * (1 - v)) / v) for v in p]
+    above = [min(notion.ratio, (1 - notion.low * (1 - v)) / v) - 1 for v in p]
+    level = total([v * a * b for v, a, b in zip(d, above, below, strict=True)])
+    level += total([b * dot(row, below) for row, b in zip(n, below, strict=True)])
+    r = [[(d[x] if x == z else ZERO) - v for z, v in enumerate(row)] for x, row in enumerate(n)]
+    return r, level
 
 
 def _broken(d: Sequence[Fraction], n: Matrix, p: Sequence[Fraction], e: Fraction) -> Fraction:

@@ -23,11 +23,12 @@ from extremal.optimize.problem import derived
 from extremal.optimize.workload.lifts import DEPENDENT, Coordinates, Floats, staircase_deviations
 from extremal.optimize.workload.mirror import halves, is_mirrored, joined
 from extremal.optimize.workload.proofs import matrix_inequality
-from extremal.privacy import LDP
+from extremal.privacy import Notion
 from extremal.utility import Workload
 
 Blocks = npt.NDArray[np.intp]
 Clock = Callable[[], float]
+Met = tuple[float, Floats, Floats | None]  # the logarithm of the bound, and its gradients by d and by N
 
 SINGULAR = 1e-11  # eigenvalues below this, relatively, count as lost: the inequality must be shown with room
 MOST_BLOCKS = 100  # N between so many blocks of neighbours has 5,050 entries
@@ -49,7 +50,7 @@ class Inequality:
 
     def proof(
         self,
-        privacy: LDP,
+        privacy: Notion,
         utility: Workload,
         groups: tuple[int, ...] = (),
         within: Callable[[Squares], Proof] = lambda squares: squares,
@@ -142,24 +143,17 @@ class _Objective:
         line = (self.ratio + 1) / 2 * d - sums
         return np.diag(d) - pairs - np.outer(line, line) / c, line, c
 
-    def __call__(self, d: Floats, small: Floats | None) -> tuple[float, Floats, Floats | None] | None:
+    def __call__(self, d: Floats, small: Floats | None) -> Met | None:
         """(log bound, gradient by d, gradient by the entries of `small`), or None outside the domain."""
         r, line, c = self.pieces(d, small)
         if not (c > 0 and np.isfinite(r).all()):
             return None
         whole = float(d.sum())
         level = (whole * self.growth) ** 2 / (4 * c)  # −1ᵀR1 without its cancellation at small ε
-        if self.deficient and np.linalg.eigvalsh(self.basis.T @ r @ self.basis)[0] < SINGULAR * np.abs(d).max():
+        rooted = self.rooted(r, d)
+        if rooted is None:
             return None
-        found = [np.linalg.eigh(a @ part @ a.T) for a, part in zip(self.parts.rows, self.parts.split(r), strict=True)]
-        if min(values[0] for values, _ in found) < SINGULAR * max(values[-1] for values, _ in found):
-            return None
-        trace = float(sum(np.sqrt(values).sum() for values, _ in found))
-        inverses = [
-            ((half := vectors.T @ a).T / np.sqrt(values)) @ half
-            for (values, vectors), a in zip(found, self.parts.rows, strict=True)
-        ]
-        gamma = self.parts.whole(inverses) / trace
+        trace, gamma = rooted
         along = gamma @ line
         twice = float(line @ along)
         by_d = (
@@ -176,6 +170,46 @@ class _Objective:
             member[self.blocks, np.arange(self.k)] = 1
             pairs = member @ pairs @ member.T
         return self.last, by_d, pairs
+
+    def rooted(self, r: Floats, d: Floats) -> tuple[float, Floats] | None:
+        """tr√M and Γ, or None where M is too near to singular."""
+        if self.deficient and np.linalg.eigvalsh(self.basis.T @ r @ self.basis)[0] < SINGULAR * np.abs(d).max():
+            return None
+        found = [np.linalg.eigh(a @ part @ a.T) for a, part in zip(self.parts.rows, self.parts.split(r), strict=True)]
+        if min(values[0] for values, _ in found) < SINGULAR * max(values[-1] for values, _ in found):
+            return None
+        trace = float(sum(np.sqrt(values).sum() for values, _ in found))
+        inverses = [
+            ((half := vectors.T @ a).T / np.sqrt(values)) @ half
+            for (values, vectors), a in zip(found, self.parts.rows, strict=True)
+        ]
+        return trace, self.parts.whole(inverses) / trace
+
+
+class _LiftObjective(_Objective):
+    """The same under PML and LIP: R = diag(d) − N, and its level Σ d·above·below + ΣN·below·below is linear."""
+
+    def __init__(self, coordinates: Coordinates, below: Floats, above: Floats) -> None:
+        super().__init__(coordinates, 0.0, np.arange(coordinates.k))
+        self.below, self.above = below, above
+
+    def pieces(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats, float]:
+        r = np.diag(d)
+        return r if small is None else r - self.expanded(small), np.zeros_like(d), 1.0
+
+    def __call__(self, d: Floats, small: Floats | None) -> Met | None:
+        r, _, _ = self.pieces(d, small)
+        rooted = self.rooted(r, d) if np.isfinite(r).all() else None
+        if rooted is None:
+            return None
+        trace, gamma = rooted
+        each = self.below * self.above
+        pairs = np.zeros_like(r) if small is None else np.diag(d) - r
+        level = float(d @ each + self.below @ pairs @ self.below)
+        self.last = 2 * math.log(trace) - math.log(level)
+        by_pairs = -gamma - np.outer(self.below, self.below) / level
+        np.fill_diagonal(by_pairs, 0.0)
+        return self.last, np.diagonal(gamma) - each / level, None if small is None else by_pairs
 
 
 class _Search:
@@ -235,14 +269,7 @@ def best_inequality(
     """
     k = coordinates.k
     plain = _Search(_Objective(coordinates, epsilon, None), seconds, clock)
-    origin = np.log(np.maximum(coordinates.prior, 1e-12))
-
-    def by_d(y: Floats) -> tuple[float, Floats]:
-        d = np.exp(y)
-        found = plain.meet(d, None)
-        return (OUTSIDE, np.zeros_like(y)) if found is None else (-plain.objective.last, -found[0] * d)
-
-    plain.climb(by_d, origin, [(y - FAR, y + FAR) for y in origin])
+    _without_pairs(plain, coordinates)
     if not (epsilon > PAIRS_FROM if pairs is None else pairs):
         return _finished(coordinates, plain, None)
     blocks = np.arange(k) if k <= MOST_BLOCKS else np.arange(k) * MOST_BLOCKS // k
@@ -265,6 +292,31 @@ def best_inequality(
             d, start = single
     _with_pairs(both, d, start, blocks)
     return _finished(coordinates, plain, None) if both.value <= plain.value else _finished(coordinates, both, blocks)
+
+
+def best_lift_inequality(
+    coordinates: Coordinates, below: Floats, above: Floats, seconds: float, clock: Clock = time.process_time
+) -> Inequality:
+    """The same under PML or LIP with the prior of the workload, where lifts lie between 1 − below and 1 + above."""
+    objective = _LiftObjective(coordinates, below, above)
+    plain = _Search(objective, seconds / 2, clock)
+    _without_pairs(plain, coordinates)
+    both = _Search(objective, seconds / 2, clock)
+    every = np.arange(coordinates.k)
+    _with_pairs(both, plain.d / plain.d.sum(), np.zeros((every.size, every.size)), every)
+    return _finished(coordinates, both if both.value > plain.value else plain, every)
+
+
+def _without_pairs(search: _Search, coordinates: Coordinates) -> None:
+    """Climb in log d, from the prior."""
+    origin = np.log(np.maximum(coordinates.prior, 1e-12))
+
+    def by_d(y: Floats) -> tuple[float, Floats]:
+        d = np.exp(y)
+        found = search.meet(d, None)
+        return (OUTSIDE, np.zeros_like(y)) if found is None else (-search.objective.last, -found[0] * d)
+
+    search.climb(by_d, origin, [(y - FAR, y + FAR) for y in origin])
 
 
 def _singles(coordinates: Coordinates, epsilon: float) -> tuple[Floats, Floats] | None:
