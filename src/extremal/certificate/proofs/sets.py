@@ -1,4 +1,5 @@
-"""A tree over sets of inputs, which shows that a dual vector for mutual information is feasible.
+"""A tree over sets of inputs, which shows that a dual vector is feasible: here for mutual information, in `set_trees`
+for sums of divergences.
 
 A tree decides, group by group (equal symbols together, heaviest first), how many symbols of the group are in a set T. A
 node of it is closed by one inequality that covers everything below it; the proof says which. The replay only evaluates
@@ -25,15 +26,19 @@ from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
 from extremal.certificate.arithmetic.enclosures import finite_above, narrow, rational
+from extremal.certificate.limits import leaves_in, width_of
 from extremal.certificate.proof import Refused
+from extremal.certificate.proofs.chords import divergences_of
 from extremal.certificate.proofs.concave import PatternWorth
 from extremal.certificate.proofs.dual import Price, Reason, SumWorth, Worth
+from extremal.certificate.proofs.set_trees import SumTree
 from extremal.certificate.reading import Numbers, Trees
 from extremal.problem import Goal, InformationGoal, Privacy
 
 SCALE = 200  # bits after the point: what rounding loses is far below the last digit of a double
 BRANCH, EMPTY = -1, -2  # tokens
 MOST_SUMS = 1 << 12  # of the masses that open groups can make, listed
+PER_LEAF = 3  # units for a leaf and an input at a node: two ends of a ratio, found by a few sums
 TABLE = 1 << 10  # pieces of the table that screens dips
 
 State = tuple[int, int, int]  # groups decided, mass and price of what is in
@@ -43,7 +48,8 @@ Close = Callable[[int, State], None]  # raises when a node is not closed by a to
 
 @dataclass(frozen=True)
 class Sets(Reason):
-    """Fields: choices, masses y at which tangents are taken (LDP), or multipliers ν (PML, LIP). trees: each a list of
+    """Fields: choices, masses y at which tangents are taken (LDP), or multipliers ν (PML, LIP); for divergences the
+    inputs in the order in which the tree decides them, which has the tokens −1 and 0. trees: each a list of
     tokens in depth-first order, the children of a node by increasing number of symbols taken: −1, the node branches on
     the next group; i ≥ 0, it is closed by choice i; −2, no vertex lies below it.
     """
@@ -53,12 +59,15 @@ class Sets(Reason):
     trees: Trees
 
     def work(self, privacy: Privacy, goal: Goal) -> int:
-        return 1000 * sum(map(len, self.trees))
+        each = 1000 if isinstance(goal, InformationGoal) else PER_LEAF * width_of(goal) * leaves_in(goal)
+        return each * sum(map(len, self.trees))
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq:
         """0, when the trees show that α is feasible."""
-        if not isinstance(worth, SumWorth) or not isinstance(worth.goal, InformationGoal):
-            raise Refused("a tree over sets is about information", "worth", type(worth).__name__)
+        if not isinstance(worth, SumWorth):
+            raise Refused("a tree over sets is about information or divergences", "worth", type(worth).__name__)
+        if not isinstance(worth.goal, InformationGoal):
+            return self._of_divergences(worth, alpha)
         prior, total = worth.goal.prior, alpha.total
         priced = [(w, fmpq(a, alpha.unit)) for w, a in zip(prior.weights, alpha.entries, strict=True)]
         if any(a < 0 for w, a in priced if not w):
@@ -74,6 +83,13 @@ class Sets(Reason):
                 "privacy",
                 type(worth.privacy).__name__,
             )
+        return fmpq(0)
+
+    def _of_divergences(self, worth: SumWorth, alpha: Vector) -> fmpq:
+        leaves, cone = divergences_of(worth.goal), cone_of(worth.privacy, worth.k)
+        if not isinstance(cone, Staircase) or len(self.trees) != 1 or any(x.denominator > 1 for x in self.choices):
+            raise Refused("a tree of divergences is one, of inputs, under ε-LDP", "len(trees)", len(self.trees))
+        SumTree(worth, leaves, alpha, cone).run([int(x) for x in self.choices], self.trees[0])
         return fmpq(0)
 
 

@@ -24,11 +24,13 @@ from itertools import combinations
 import numpy as np
 
 from extremal.certificate import Chords, Dual, Groups, Order, Proof
+from extremal.certificate import Sets as TreeOfSets
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, MixedSets, allowed, best_mixture, proposed
 from extremal.optimize.hypotheses.goals import Goals, divergences
 from extremal.optimize.hypotheses.partitions import solved as by_partitions
+from extremal.optimize.hypotheses.trees import TreeAnswer
 from extremal.optimize.problem import KEPT, Problem, Solution, decimals
 from extremal.optimize.table import SIZES
 from extremal.privacy import LDP
@@ -76,13 +78,26 @@ def _solved(problem: Problem, goals: Goals) -> Solution:
 
 def _many(problem: Problem, privacy: LDP, goals: Goals) -> Solution | None:
     """More distributions than cells are cut for; None where nothing is proved."""
-    best = best_mixture(problem, goals, exact=False)
+    best = best_mixture(problem, goals, cells=False)
+    if best.complete and best.tree is not None:
+        return _by_tree(problem, goals, best, best.tree)
     most, proofs = bound_of_groups(problem, privacy, goals, best)
     if not np.isfinite(most):
         return None
     method = "column generation over sets of inputs, by ascent"
     note = f"{goals.m} distributions: the bound is that of groups of the hypotheses, and may be loose"
     return Solution(_mechanism(problem, goals, best), most, method, proofs, (note,))
+
+
+def _by_tree(problem: Problem, goals: Goals, best: MixedSets, tree: TreeAnswer) -> Solution:
+    """The prices, raised by what a set may be worth above its own, are feasible."""
+    enough = allowed(goals, problem.tolerance / 4 * abs(best.value))
+    alpha = best.alpha + enough / (1 + (goals.k - 1) * goals.low)
+    order = tuple(Fraction(int(x)) for x in tree.order)
+    proof = Dual(decimals(alpha), TreeOfSets(order, (tree.tokens,)), decimals(best.mix) if best.mix.size > 1 else ())
+    method = "column generation over sets of inputs, priced by a tree over them"
+    proofs = (proof,) if problem.utility.verifiable else ()
+    return Solution(_mechanism(problem, goals, best), float(alpha.sum()), method, proofs)
 
 
 def _mechanism(problem: Problem, goals: Goals, best: MixedSets) -> Mechanism:
