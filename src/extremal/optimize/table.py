@@ -173,9 +173,9 @@ TABLE: tuple[Row, ...] = (
         "sum",
         "hypotheses.solve",
         f"divergences on more than {SIZES.few_patterns} inputs. One pair: mixture of sorted partitions; up to "
-        f"{SIZES.distributions} distributions: column generation on sets; more, beyond {SIZES.patterns} inputs: by "
-        "ascent",
-        "order; chords on cells; groups",
+        f"{SIZES.distributions} distributions, or beyond {SIZES.patterns} inputs: column generation on sets, priced on "
+        "cells of directions or by a tree over sets",
+        "order; chords on cells; sets; groups",
         _several_hypotheses,
     ),
     Row("pure", "sum", "rays", f"all staircase patterns, {SIZES.patterns} inputs", "listed"),

@@ -2,11 +2,12 @@
 
 Every ε-LDP mechanism has tr(RJ) ≤ 0 for R = diag(d) − N − llᵀ/c, d and N ≥ 0, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1;
 so ZWZ ⪯ PRPᵀ, P = I − p1ᵀ, proves that squares are worth −1ᵀR1 at most; under (ε,δ)-LDP tr(RJ) ≤ δ·Σβ with prices β
-of d and N, and under PML and LIP with the workload's prior R = diag(d) − N has tr(PRPᵀJ) ≤ Σ d(high − 1)(1 − low) + Σ
-N(1 − low)(1 − low), low and high around each lift (docs/design/proofs.md, `matrix`). Both sides annihilate 1, so this is decided on the leading (k−1)×(k−1)
-block B: with any L and s > 0, B = LLᵀ + sI + E is multiplied out in integers and the rows of |E| are found to sum to
-less than s; or, with any invertible X, XBXᵀ is found diagonally dominant (Gershgorin), which asks for two products but
-minds no scales. L and X are proposed by floats, a Cholesky factor and its inverse; nothing rests on them.
+of d and N. Under PML and LIP with the workload's prior R = diag(d) − N has tr(PRPᵀJ) ≤ Σ d(high − 1)(1 − low) + Σ N(1 −
+low)(1 − low), low and high around each lift (docs/design/proofs.md, `matrix`). Both sides annihilate 1, so this is
+decided on the leading (k−1)×(k−1) block B: with any L and s > 0, B = LLᵀ + sI + E is multiplied out in integers and the
+rows of |E| are found to sum to less than s; or, with any invertible X, XBXᵀ is found diagonally dominant (Gershgorin),
+which asks for two products but minds no scales. L and X are proposed by floats, a Cholesky factor and its inverse;
+nothing rests on them.
 """
 
 from __future__ import annotations

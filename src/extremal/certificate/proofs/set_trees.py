@@ -78,7 +78,10 @@ class SumTree:
         at = [s + self.c * w for s, w in zip(self.scaled, inside, strict=True)]
         ends = [(self._end(at, i, j, free, 1), self._end(at, i, j, free, -1)) for (i, j), _ in self.pairs]
         wide = [(_coarse(*top, 1), _coarse(*low, -1)) for top, low in ends]
-        if self._excess(at, free, wide) - price > self.all_paid and self._excess(at, free, ends) - price > self.all_paid:
+        if (
+            self._excess(at, free, wide) - price > self.all_paid
+            and self._excess(at, free, ends) - price > self.all_paid
+        ):
             raise Refused("a node of the tree is not closed by its chords", "open", len(free))
 
     def _excess(self, at: list[int], free: Sequence[int], ends: Sequence[tuple[Ratio, Ratio]]) -> int:
@@ -119,8 +122,9 @@ class SumTree:
 
 
 def _coarse(top: int, bottom: int, sign: int) -> Ratio:
-    """A ratio beyond, with few bits."""
-    return (-(-(top << COARSE) // bottom) if sign > 0 else max(1, (top << COARSE) // bottom)), 1 << COARSE
+    """A ratio beyond, with few bits; itself where those are none."""
+    found = sign * _up(sign * top << COARSE, bottom)
+    return (found, 1 << COARSE) if found else (top, bottom)
 
 
 def _up(numerator: int, denominator: int) -> int:

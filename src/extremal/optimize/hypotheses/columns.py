@@ -54,8 +54,8 @@ class MixedSets:
 
 
 class SetPricing(Pricing):
-    """Sets by ascent; when it finds none by cells, or by a tree over sets. A point is the prices of the inputs, and with several
-    parts minus their weights; a column is that of a set, and then what it is worth to each part.
+    """Sets by ascent; when it finds none by cells, or by a tree over sets. A point is the prices of the inputs, and
+    with several parts minus their weights; a column is that of a set, and then what it is worth to each part.
 
     Each part is in units of its own, the largest that it has on the first sets, and what is maximised in the least of
     these, so that no entry is large.
