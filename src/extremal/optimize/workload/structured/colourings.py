@@ -189,17 +189,15 @@ def raised(
     # a class that a colouring does not have gains nothing
     shut = np.where(np.arange(most) < colours[:, None], 0.0, -np.inf) if (colours < most).any() else None
     member = labels[:, None, :] == np.arange(most)[:, None]
-    along = np.ascontiguousarray(  # by input first: a step reads one
-        (member.astype(np.float64) @ (slopes[0] if len(slopes) == 1 else slopes[which])).transpose(2, 0, 1)
-    )
-    square = (along.transpose(1, 2, 0) * member).sum(axis=2)
+    along = member.astype(np.float64) @ (slopes[0] if len(slopes) == 1 else slopes[which])
+    square = (along * member).sum(axis=2)
     mass = 1 + growth * (member @ masses)
     now = square / mass
     least = GAIN * max(1e-300, float(square.max()))
     for _ in range(SWEEPS if count <= MANY else SWEEPS_OF_MANY):
         moves = 0
         for x in generator.permutation(count).tolist():
-            own, p, here, diagonal = labels[:, x], growth * masses[x], along[x], slopes[which, x, x]
+            own, p, here, diagonal = labels[:, x], growth * masses[x], along[:, :, x], slopes[which, x, x]
             left = square[rows, own] - 2 * here[rows, own] + diagonal
             lost = left / (mass[rows, own] - p) - now[rows, own]
             grown = square + 2 * here + diagonal[:, None]
@@ -212,13 +210,13 @@ def raised(
             if not go.size:
                 continue
             moves += go.size
-            a, b, g = own[go], best[go], slopes[which[go], x].T
+            a, b, g = own[go], best[go], slopes[which[go], x]
             square[go, a], square[go, b] = left[go], grown[go, b]
             mass[go, a] -= p
             mass[go, b] += p
             now[go, a], now[go, b] = square[go, a] / mass[go, a], square[go, b] / mass[go, b]
-            along[:, go, a] -= g
-            along[:, go, b] += g
+            along[go, a] -= g
+            along[go, b] += g
             labels[go, x] = b
         if moves <= number * count // 500:
             break
