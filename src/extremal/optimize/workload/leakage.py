@@ -68,19 +68,20 @@ def solve(problem: Problem, privacy: PML | LIP, utility: Workload) -> Solution:
     points = coordinates.points(lifts - 1)
     found = optimal_design(points, coordinates.guarded)
     proof = listed_patterns(coordinates, found, Fraction(utility.exact_gram[1]))
-    mechanism = _mechanism(problem, coordinates, lifts, found)
+    mechanism = _mechanism(problem, privacy, coordinates, lifts, found)
     return finished(problem, utility, Solution(mechanism, found.bound, "all extreme columns, interior point", (proof,)))
 
 
-def _mechanism(problem: Problem, coordinates: Coordinates, lifts: Floats, found: OptimalDesign) -> Mechanism:
+def _mechanism(
+    problem: Problem, privacy: PML | LIP, coordinates: Coordinates, lifts: Floats, found: OptimalDesign
+) -> Mechanism:
     theta = balanced(lifts, reduced(coordinates.points(lifts - 1), found.theta, coordinates.guarded))
     matrix = lifts[:, theta > 0] * theta[theta > 0]
     try:
         whole = matrix / matrix.sum(axis=1, keepdims=True)
-        return Mechanism.from_matrix(whole, privacy=problem.privacy, inputs=problem.inputs)
+        return Mechanism.from_matrix(whole, privacy=privacy, inputs=problem.inputs)
     except PrivacyViolation:  # very different priors: the weights could not be balanced in floats
-        made = completed(matrix, problem.privacy)
-        return Mechanism.from_matrix(made, privacy=problem.privacy, inputs=problem.inputs)
+        return Mechanism.from_matrix(completed(matrix, privacy), privacy=privacy, inputs=problem.inputs)
 
 
 def _searched(problem: Problem, privacy: PML | LIP, utility: Workload, coordinates: Coordinates) -> Solution:
@@ -102,7 +103,8 @@ def _searched(problem: Problem, privacy: PML | LIP, utility: Workload, coordinat
             break
         lifts = np.vstack([lifts[kept], better])
     proof = bound.proof(privacy, utility)
-    return Solution(_mechanism(problem, coordinates, lifts.T, found), bound.bound, "column generation", (proof,))
+    mechanism = _mechanism(problem, privacy, coordinates, lifts.T, found)
+    return Solution(mechanism, bound.bound, "column generation", (proof,))
 
 
 def around_lifts(privacy: PML | LIP) -> tuple[Floats, Floats]:
