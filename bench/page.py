@@ -70,9 +70,9 @@ likelihood ratios (which only sorts).""",
     ),
     "designs": (
         "Designs with a promised gap",
-        """Whole calls of `ex.design` on ordered goals, small δ, several hypotheses and classes of priors, with everything that is
-checked, and `ex.verify` of them; at 1,000 inputs with `time_limit=70`. The yardstick is `np.linalg.eigh` of a symmetric matrix
-of 1,000 rows. `make bench-check` fails as well when a gap is above what is promised.""",
+        """Whole calls of `ex.design` on ordered goals, small δ, several hypotheses and classes of priors, with all that
+is checked, and `ex.verify` of them; at 1,000 inputs with `time_limit=70`. The yardstick is `np.linalg.eigh` of a
+symmetric matrix of 1,000 rows. `make bench-check` fails as well when a gap is above what is promised.""",
     ),
     "release": (
         "Reports a second",
