@@ -113,7 +113,7 @@ SCALED = Matrix((1, 1, 1, 1), (), (), -20)
         (Dual((ZERO,) * 3, Chords(trees=((-1,), (-1,)))), ex.PML(1, P), PAIR, "ε-LDP, ε > 0"),
         (Dual((ZERO,) * 3, Chords(trees=((-1,), (-1,)))), ex.LDP(0), PAIR, "ε-LDP, ε > 0"),
         (Dual((ZERO,) * 3, Chords(trees=((-1,), (-1,)))), ex.LDP(1), ex.MutualInformation(P), "about divergences"),
-        (Dual((ZERO,) * 3, Sets((ONE,), ((0,),))), ex.LDP(1), PAIR, "about information"),
+        (Dual((ZERO,) * 3, Sets((ONE,), ((0,),))), ex.LDP(1), PAIR, "every input once"),
         (Dual((ZERO,) * 3, Sets((ONE,), ((0,),))), ex.LDP(1), ex.Hamming(P), "about information"),
         (Dual((ONE,) * 3, Sets((ONE,), ((0,),) * 3)), ex.PML(1, Q), ex.MutualInformation(P), "that of the information"),
         (Dual((ONE,) * 3, Sets((ONE,), ((0,),))), ex.LDP(1, "0.1"), ex.MutualInformation(P), "needs ε-LDP"),

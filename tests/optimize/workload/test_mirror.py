@@ -53,6 +53,6 @@ def test_what_the_mirror_changes_stays_whole() -> None:
         (even, ex.CDF(k).rows, blocks),
         (even, few, None),  # mirrored, but not all shares matter
     ):
-        assert not inequality._Parts.of(Coordinates(prior, rows), names).mirrored
+        assert not inequality._Statistics.of(Coordinates(prior, rows), names).mirrored
     assert is_mirrored(even, few.T @ few)
     assert not is_mirrored(skew / skew.sum(), np.eye(k))

@@ -67,7 +67,7 @@ class Inequality:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
+class _Statistics:
     """The statistics in one block, or in an even and an odd one where x → k−1−x keeps the problem.
 
     Attributes:
@@ -83,7 +83,7 @@ class _Parts:
     rows: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, coordinates: Coordinates, blocks: Blocks | None) -> _Parts:
+    def of(cls, coordinates: Coordinates, blocks: Blocks | None) -> _Statistics:
         """In two blocks where that pays, all statistics matter, and blocks of N are mirror images too."""
         if coordinates.k >= HALVED_FROM and (blocks is None or np.ptp(blocks + blocks[::-1]) == 0):
             found = cls._halved(coordinates)
@@ -92,12 +92,12 @@ class _Parts:
         return cls._made(False, [coordinates.basis], [coordinates.statistics])
 
     @classmethod
-    def _made(cls, mirrored: bool, bases: list[Floats], statistics: list[Floats]) -> _Parts:
+    def _made(cls, mirrored: bool, bases: list[Floats], statistics: list[Floats]) -> _Statistics:
         rows = tuple(b @ u.T for b, u in zip(statistics, bases, strict=True))
         return cls(mirrored, tuple(bases), tuple(statistics), rows)
 
     @classmethod
-    def _halved(cls, coordinates: Coordinates) -> _Parts | None:
+    def _halved(cls, coordinates: Coordinates) -> _Statistics | None:
         factor = coordinates.statistics @ coordinates.basis.T
         gram = factor.T @ factor
         if len(factor) < coordinates.k - 1 or not is_mirrored(coordinates.prior, gram):
@@ -119,7 +119,7 @@ class _Objective:
     """log of the bound, and its gradient, as a function of (log d, N)."""
 
     def __init__(self, coordinates: Coordinates, epsilon: float, blocks: Blocks | None) -> None:
-        self.parts = _Parts.of(coordinates, blocks)
+        self.parts = _Statistics.of(coordinates, blocks)
         self.ratio, self.growth, self.blocks, self.k = math.exp(epsilon), math.expm1(epsilon), blocks, coordinates.k
         self.basis = coordinates.basis
         self.deficient = coordinates.statistics.shape[0] < coordinates.k - 1

@@ -6,7 +6,8 @@ comes with its mirror image, and J falls into an even and an odd block.
 
 Up to 200 inputs every colouring is of single inputs, with about e^ε + 1 colours, fewer on coarse scales. Beyond, cells
 of several sizes are coloured, and tiles where e^ε + 1 is at most about 9. The bound of the matrix inequality says how
-good a mixture is; rounds go on until time is up, or ten of them close less than 3% of what is left.
+good a mixture is; rounds go on until time is up, or ten of them close less than 3% of what is left (10% where that is
+less than a thousandth).
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ FAINT = 1e-3  # colourings below this share of the largest weight are dropped be
 NEW_SHARE = 0.04  # of the weight, for the new colourings of one kind with as many colours
 STEPS = (25, 8)  # of L-BFGS a round, where inputs are few and many: later steps gain less than new colourings
 PATIENCE = 10  # rounds
-WORTHWHILE = 0.03  # of what is left to the bound, to be closed in as many rounds
+WORTHWHILE = (0.03, 0.1)  # of what is left to the bound, to be closed in as many rounds; more where little is left
+CLOSE = 1e-3  # relative: little
 LOSSLESS = 0.985  # of the information of the best mass: tiles with less are not used
 TILE = 67  # inputs in a block: at 1,000 inputs 16 blocks, as many as the 16 colourings of a tile keep apart
 TILES = 24  # priced a round
@@ -232,8 +234,7 @@ def best_mixture(
         values.append(mixture.value)
         left = mixture.value / problem.unit - bound
         tell(left / bound)
-        if left <= 0 or (
-            len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] < WORTHWHILE * left * problem.unit
-        ):
+        asked = WORTHWHILE[left <= CLOSE * bound] * left * problem.unit
+        if left <= 0 or (len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] < asked):
             break
     return mixture
