@@ -82,7 +82,7 @@ class HeavyHitters:
     >>> import extremal as ex
     >>> hh = ex.HeavyHitters(4, max_bytes=4, alphabet="abcdefgh", salt=7)
     >>> reports = hh.privatize(["bach"] * 6000 + ["cage"] * 4000)
-    >>> hh.discover(reports).labels
+    >>> hh.discover(reports).labels[:2]
     ('bach', 'cage')
     """
 

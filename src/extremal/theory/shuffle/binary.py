@@ -13,9 +13,9 @@ with a single peak in t: a value above both neighbours is the maximum.
 θ + iu. N equidistant nodes add the values at t + jN with weights e^{θjN}, which are bounded. |E e^{sT}| and the kernel
 decrease in |u| up to π, so one ball bounds all nodes after it.
 
-*All data sets.* Where the tilted count spreads over many values, by `theory.shuffle.compositions`, however many people
-there are. Otherwise, if between a₁ and a₂ of the others hold input 1, show the adversary the a₂ − a₁ whose input is not
-fixed: δ_a(n) ≤ δ_{a₁}(n − (a₂ − a₁)) for all a in the block. A block that fails is halved.
+*All data sets.* If between a₁ and a₂ of the others hold input 1, show the adversary the a₂ − a₁ whose input is not
+fixed: δ_a(n) ≤ δ_{a₁}(n − (a₂ − a₁)) for all a in the block. A block that fails is halved, until neither half is
+settled like that; such a block goes to `theory.shuffle.compositions` where the tilted count spreads over many values.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from flint import acb, arb, fmpq
 
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import JointBlocks
-from extremal.theory.shuffle.accounting import LARGEST, at, exponential, falling_root, log_ratio
-from extremal.theory.shuffle.compositions import Compositions
+from extremal.theory.shuffle.accounting import LARGEST, SMALLEST, at, exponential, falling_root, log_ratio
+from extremal.theory.shuffle.compositions import LEAST_TILT, Compositions
 
-MOST_PEOPLE = 20_000  # for whom blocks that show somebody are gone through: seconds; their number grows as √n·log n
-LEAST_VARIANCE = 10  # of the count of reports: below, the general bounds are quicker
+MOST_HALVED = 1_000  # blocks before a question is given up
+STEPS = [5e-8 * 4.0**i for i in range(10)]  # from a lower end to where an upper end is tried, relative: to 1%
 NEAR_THE_END = 12  # data sets next to equal others that are tried for a lower end
 NEAR_IN_SERIES = 128  # the same where a series gives them all
 DROPPED = 60.0  # −log of what the nodes left out may add, relative
@@ -56,14 +57,20 @@ class BinaryReports:
         chances = fmpq(rows[0][1], structure.denominator), fmpq(rows[1][1], structure.denominator)
         return cls(chances) if all(0 < p < 1 for p in chances) else None
 
-    def spread(self, n: int) -> bool:
-        """Whether the count of n reports spreads over many values whoever reports; else few nodes do not suffice."""
-        return n > 1 and all(n * p * (1 - p) > LEAST_VARIANCE for p in self.chances)
+    def alone(self, ratio: arb) -> arb:
+        """The divergence of one report: what no number of others makes larger."""
+        kinds = [(p[x], p[1 - x]) for p in self._kinds for x in (0, 1)]
+        return max((arb(own) - ratio * arb(other) for own, other in kinds), key=float).max(arb(0)).upper()
+
+    @property
+    def _kinds(self) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
+        """The chances of either kind of report."""
+        return self.chances, (1 - self.chances[0], 1 - self.chances[1])
 
     def labelled(self, first: int, ratio: arb) -> tuple[tuple[fmpq, fmpq], arb] | None:
         """The chances of the kind of report that is counted, and α > 0, where the differing person holds `first` or the
         other input; None where the divergence is 0, or α so small that balls do not tell."""
-        for p in (self.chances, (1 - self.chances[0], 1 - self.chances[1])):
+        for p in self._kinds:
             gain = arb(1 - p[first]) - ratio * arb(1 - p[1 - first])
             if gain > 0:
                 return p, gain
@@ -74,7 +81,7 @@ class BinaryReports:
         the others hold x."""
         found = self.labelled(first, ratio)
         if found is not None:
-            return _peak(_Count(held, *found, ratio - 1))
+            return _peak(_Count(held, Compositions(sum(held) + 1, *found, ratio - 1)))
         gain = arb(self.chances[first]) - ratio * arb(self.chances[1 - first])
         return arb(0), gain.max(arb(0)).upper()
 
@@ -92,10 +99,6 @@ class BinaryReports:
         whole = Compositions(n, *found, ratio - 1)
         return whole if whole.spread else None
 
-    def decidable(self, n: int, ratio: arb) -> bool:
-        """Whether all data sets can be gone through in seconds."""
-        return n <= MOST_PEOPLE or all(self.series(first, n, ratio) is not None for first in self.firsts)
-
     def lower(self, n: int, ratio: arb) -> arb:
         """A lower bound over data sets: equal others and those next to them."""
         best = arb(0)
@@ -111,47 +114,53 @@ class BinaryReports:
         return best.lower()
 
     def at_most(self, n: int, ratio: arb, target: arb) -> bool:
-        """Whether the divergence is at most the target for every data set."""
-        for first in self.firsts:
-            series = self.series(first, n, ratio)
-            below = self._shown(first, n, ratio, target) if series is None else series.at_most(target)
-            if not below:
-                return False
-        return True
+        """Whether the divergence is shown to be at most the target for every data set."""
+        return all(self._at_most(first, n, ratio, target) for first in self.firsts)
 
-    def _shown(self, first: int, n: int, ratio: arb, target: arb) -> bool:
-        """The same by blocks of which some others are shown."""
-        blocks = [(0, n - 1)]
+    def _at_most(self, first: int, n: int, ratio: arb, target: arb) -> bool:
+        series = self.series(first, n, ratio)
+
+        @cache
+        def shown(a: int, b: int) -> bool:
+            return bool(self.divergence(first, (n - 1 - b, a), ratio)[1] <= target)
+
+        blocks, halved = [(0, n - 1)], 0
         while blocks:
             a, b = blocks.pop()
-            if self.divergence(first, (n - 1 - b, a), ratio)[1] <= target:
+            if shown(a, b):
                 continue
-            if a == b:
+            if a == b or halved > MOST_HALVED:
                 return False
-            blocks += [((a + b) // 2 + 1, b), (a, (a + b) // 2)]
+            halves = [((a + b) // 2 + 1, b), (a, (a + b) // 2)]
+            if series is None or any(shown(*half) for half in halves):
+                blocks += halves
+                halved += 1
+            elif not series.at_most(target, a, b):
+                return False
         return True
 
 
 @dataclass(frozen=True)
 class _Count:
-    """T, and α and β."""
+    """T, where held[x] of the others hold x."""
 
     held: tuple[int, int]
-    chances: tuple[fmpq, fmpq]
-    gain: arb
-    loss: arb
+    of: Compositions
 
-    def log_moment(self, theta: arb) -> arb:
-        """log E e^{θT}."""
-        sums = [arb(p) * theta.exp() + arb(1 - p) for p in self.chances]
-        return self.held[0] * sums[0].log() + self.held[1] * sums[1].log()
+    @property
+    def gain(self) -> arb:
+        return self.of.gain
+
+    @property
+    def loss(self) -> arb:
+        return self.of.loss
 
     def tilted(self, theta: float) -> tuple[float, float]:
         """Mean and variance of T under the weights e^{θT}; for searches."""
         mean = variance = 0.0
-        for count, chance in zip(self.held, self.chances, strict=True):
+        for count, chance in zip(self.held, self.of.chances, strict=True):
             p = float(chance) * math.exp(theta)
-            p /= p + 1 - float(chance)
+            p /= p + float(1 - chance)
             mean, variance = mean + count * p, variance + count * p * (1 - p)
         return mean, variance
 
@@ -161,9 +170,12 @@ class _Count:
             return arb(-1), arb(-1)
         variance = self.tilted(theta)[1]
         real = arb(theta)
-        base = self.log_moment(real) - real * t
+        base = self.of.log_moment(real, self.held) - real * t
+        below = (
+            self.of.log_moment(2 * real, self.held) - 2 * real * t
+        )  # log of what bounds the values at t − N, before e^{θN}
         small = max(0.0, -float(base)) + math.log(1 + 1 / float(self.gain))
-        nodes = int((DROPPED + small) / -theta + 24 * math.sqrt(variance) + 64)
+        nodes = int((DROPPED + small + max(0.0, float(below))) / -theta + 24 * math.sqrt(variance) + 64)
         last = min(nodes // 2, int(nodes / (2 * math.pi) * math.sqrt(2 * (DROPPED + 4) / max(variance, 1e-3))) + 2)
         turn = 2 * arb.pi() / nodes
         decay = real.exp()
@@ -180,22 +192,24 @@ class _Count:
         q = (real * nodes).exp()
         error = scale * error + (self.gain + self.loss) * q / (1 - q)
         if nodes <= t:
-            error += (self.gain + self.loss) * (self.log_moment(2 * real) - 2 * real * t).exp() * q / (1 - q)
+            error += (self.gain + self.loss) * below.exp() * q / (1 - q)
         middle = scale * total
         return (middle - error).lower(), (middle + error).upper()
 
     def _node(self, s: acb, t: int, base: arb, kernel: bool = True) -> acb:
         es = s.exp()
         value = (-s * t - base).exp()
-        for count, p in zip(self.held, self.chances, strict=True):
+        for count, p in zip(self.held, self.of.chances, strict=True):
             value *= (es * arb(p) + arb(1 - p)) ** count
         return value * (self.gain - self.loss * es / (1 - es)) if kernel else value
 
 
 def _peak(count: _Count) -> Ends:
     """(lower, upper) of the maximum over t."""
-    theta = -math.log1p(float(count.loss) / float(count.gain))
-    theta = min(theta, -1e-12)
+    theta = min(count.of.tilt, -LEAST_TILT)
+    ceiling = count.of.ceiling(count.held)
+    if ceiling < SMALLEST:
+        return arb(0), ceiling
     t = max(0, round(count.tilted(theta)[0] + 0.5))
     known: dict[int, Ends] = {}
 
@@ -219,7 +233,7 @@ def _peak(count: _Count) -> Ends:
             for near in range(t - reach + 1, t + reach):
                 high = high.max(value(near)[1])
             return low.lower(), high.upper()
-    return low.lower(), count.gain.upper()  # f ≤ 1
+    return low.lower(), ceiling
 
 
 def binary_lower(reports: BinaryReports, n: int, delta: Fraction, local: float, guess: float) -> float:
@@ -232,19 +246,22 @@ def binary_lower(reports: BinaryReports, n: int, delta: Fraction, local: float, 
     return falling_root(excess, guess, local, 1)
 
 
-def binary_upper(reports: BinaryReports, n: int, delta: Fraction, local: float, low: float) -> float:
-    """A proved upper end of ε at δ, as close to a lower end as all data sets allow."""
+def binary_upper(reports: BinaryReports, n: int, delta: Fraction, local: float, low: float) -> float | None:
+    """A proved upper end of ε at δ, as close to a lower end as all data sets allow; None if none is near."""
     goal = arb(fmpq(delta.numerator, delta.denominator))
-    for step in (5e-8 * 4.0**i for i in range(30)):
+    for step in STEPS:
         high = max(low, 1e-12) * (1 + step)
-        if high < min(local, LARGEST) and reports.at_most(n, at(high), goal):
+        if high >= min(local, LARGEST):
+            return local
+        if reports.at_most(n, at(high), goal):
             return high
-    return local
+    return None
 
 
-def binary_delta(reports: BinaryReports, n: int, epsilon: Fraction, ceiling: arb) -> Ends:
-    """(lower, upper) for δ at ε; `ceiling` is an upper end that is known."""
+def binary_delta(reports: BinaryReports, n: int, epsilon: Fraction) -> Ends:
+    """(lower, upper) for δ at ε."""
     ratio = exponential(epsilon)
+    ceiling = reports.alone(ratio)
     low = reports.lower(n, ratio)
     step = arb(1) + arb(2) ** -20
     high = low * step
@@ -253,4 +270,4 @@ def binary_delta(reports: BinaryReports, n: int, epsilon: Fraction, ceiling: arb
             return low, high.upper()
         step = 1 + 4 * (step - 1)
         high = low * step
-    return low, ceiling.upper()
+    return low, ceiling

@@ -35,6 +35,7 @@ ORDERS = 6  # of x: blocks are halved until the rest is small
 LEAST_ORDERS, MOST_ORDERS = 6, 48  # of r
 STEEP = 1e-11  # relative size of the rest of the series in r
 DROPPED = 60.0  # −log of what the nodes left out may add, relative
+LEAST_TILT = 1e-12  # where the contour is surely left of 0
 LEAST_TILTED = 30  # variance of the tilted count: below, the peak is a matter of single values of t
 ONE_BY_ONE = 512  # data sets of a block whose values of t are looked at one by one: 20 ms
 MOST_BLOCKS = 150  # blocks before a question is given up, where all data sets are nearly alike: seconds
@@ -61,7 +62,7 @@ class Compositions:
     def tilted(self, x: int) -> float:
         """P(report 1 | x) under these weights."""
         p = float(self.chances[x]) * math.exp(self.tilt)
-        return p / (p + 1 - float(self.chances[x]))
+        return p / (p + float(1 - self.chances[x]))
 
     @cached_property
     def variances(self) -> tuple[float, float]:
@@ -78,9 +79,29 @@ class Compositions:
         """Of the contour: the tilt, but not so close to 0 that nodes would be many."""
         return min(self.tilt, -1 / math.sqrt(max(self.variances)))
 
-    def at_most(self, target: arb) -> bool:
-        """Whether it is shown that no data set has a divergence above the target."""
-        blocks, looked = [(0, self.n - 1)], 0
+    def log_moment(self, theta: arb, held: tuple[int, int]) -> arb:
+        """log E e^{θT}, where held[x] of the others hold x."""
+        sums = [arb(p) * theta.exp() + arb(1 - p) for p in self.chances]
+        return held[0] * sums[0].log() + held[1] * sums[1].log()
+
+    def ceiling(self, held: tuple[int, int]) -> arb:
+        """An upper bound of δ where held[x] of the others hold x, without nodes.
+
+        For N bits, f(t)/f(t−1) ≤ ρ·(N−t+1)/t, with ρ the mean of p/(1−p) over the bits (Newton). α·f(t) − β·F(t−1) ≤
+        α·f(t) − β·f(t−1) is not positive beyond t* = ρ·(N+1)/(ρ + β/α), and before it f(t) ≤ P(T ≤ t*) ≤
+        E e^{θT}·e^{−θt*} for θ < 0.
+        """
+        people = sum(held)
+        if not people:
+            return self.gain.upper()
+        odds = arb(sum((m * p / (1 - p) for m, p in zip(held, self.chances, strict=True)), fmpq(0)) / people)
+        last = odds * (people + 1) / (odds + self.loss / self.gain)
+        theta = arb(min(self.tilt, -LEAST_TILT))
+        return (self.gain * (self.log_moment(theta, held) - theta * last).exp().min(arb(1))).upper()
+
+    def at_most(self, target: arb, first: int = 0, last: int | None = None) -> bool:
+        """Whether it is shown that no data set has a divergence above the target, where a is in a block."""
+        blocks, looked = [(first, self.n - 1 if last is None else last)], 0
         while blocks:
             first, last = blocks.pop()
             looked += 1
@@ -220,8 +241,8 @@ class _Nodes:
         held = of.n - 1 - start, start
         theta, slope = arb(of.theta), arb(of.tilted(1) - of.tilted(0))
         mean = arb(held[0] * of.tilted(0) + held[1] * of.tilted(1))
-        base = _log_moment(of, theta, held) - theta * mean
-        growth = _log_moment(of, theta, (-1, 1)) - slope * theta
+        base = of.log_moment(theta, held) - theta * mean
+        growth = of.log_moment(theta, (-1, 1)) - slope * theta
         variance = max(of.variances)
         lack = DROPPED + abs(float(base)) + reach * abs(float(growth)) + math.log1p(1 / float(of.gain))
         count = int((lack + of.theta**2 * variance) / -of.theta + 24 * math.sqrt(variance) + 64)
@@ -245,8 +266,8 @@ class _Nodes:
         of, theta, reach = self.of, arb(self.of.theta), self.reach
         q = exponent.exp()
         double = 2 * theta
-        turn = abs(_log_moment(of, double, (-1, 1)) - self.slope * double)
-        below = (_log_moment(of, double, held) - double * self.place + reach * turn).exp()
+        turn = abs(of.log_moment(double, (-1, 1)) - self.slope * double)
+        below = (of.log_moment(double, held) - double * self.place + reach * turn).exp()
         grown = (-self.base + reach * abs(self.growth)).exp()
         return replace(self, aliases=2 * (of.gain + of.loss) * q / (1 - q) * (1 + below) * grown)
 
@@ -313,9 +334,3 @@ class _Nodes:
         decay, step = arb(self.of.theta).exp(), abs(1 - self.nodes[-1].exp())
         size = self.of.gain + (self.of.gain + self.of.loss) * (decay + decay / step)
         return found, (rest + self.left * size + self.aliases).upper()
-
-
-def _log_moment(of: Compositions, theta: arb, held: tuple[int, int]) -> arb:
-    """log of m₀(θ)^{held 0}·m₁(θ)^{held 1}."""
-    sums = [arb(p) * theta.exp() + arb(1 - p) for p in of.chances]
-    return held[0] * sums[0].log() + held[1] * sums[1].log()

@@ -30,7 +30,6 @@ from extremal.theory.shuffle.accounting import (
     at,
     delta_interval,
     equal_others,
-    exponential,
     falling_root,
     gaussian_guess,
     log_ratio,
@@ -152,10 +151,10 @@ class Shuffled:
         if level > LARGEST_EPSILON:
             raise InvalidParameter(f"epsilon must be at most {LARGEST_EPSILON}", parameter="epsilon", value=epsilon)
         with ctx.workprec(BITS):
-            pairs, binary = self.pairs[0], BinaryReports.of(self.mechanisms[0])
-            low, high = delta_interval(pairs, self.n, level)
-            if binary is not None and binary.spread(self.n) and binary.decidable(self.n, exponential(level)):
-                low, high = binary_delta(binary, self.n, level, high)
+            binary = BinaryReports.of(self.mechanisms[0]) if self.n > 1 else None
+            low, high = (
+                delta_interval(self.pairs[0], self.n, level) if binary is None else binary_delta(binary, self.n, level)
+            )
             return _down(low), min(1.0, _up(high))
 
     def generic(self, delta: Any) -> float:
@@ -272,13 +271,12 @@ def _epsilon(
     if not pairs:
         return 0.0, 0.0
     binary = BinaryReports.of(mechanism)
-    if binary is None or not binary.spread(n):
+    if binary is None or n == 1:
         return lower_epsilon(pairs, n, delta, local), upper_epsilon(pairs, n, delta, local)
     size = min(max(max(pair.other_indices) for pair in pairs), MOST_REVEALING)
     low = binary_lower(binary, n, delta, local, gaussian_guess(size, n, float(delta)))
-    if binary.decidable(n, at(low)):
-        return low, binary_upper(binary, n, delta, local, low)
-    return low, upper_epsilon(pairs, n, delta, local)
+    high = binary_upper(binary, n, delta, local, low)
+    return low, upper_epsilon(pairs, n, delta, local) if high is None else high
 
 
 def clones(level: float, n: int, delta: Fraction) -> float:
