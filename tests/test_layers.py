@@ -98,7 +98,6 @@ OWN_CONCEPTS: dict[str, str] = {
     "simulate": "reports from a seed stay apart from the exact release",
     "optimize.workload.structured.questions": "a structured workload is a file, with a theory of its own",
     "columns.files.json_lines": "a format is a file",
-    "questionnaire.keyed": "joint reports by a key, which nothing else of a questionnaire knows",
     "questionnaire.plan": "what a survey with several questions reaches, a value that callers hold",
     "optimize.workload.worst_prior": "what the certificate of a class names, asked for where designs are certified",
     "theory.shuffle.several": "several questions: how losses of independent shuffles add up",

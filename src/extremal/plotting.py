@@ -85,20 +85,15 @@ def draw_curve(axis: Any, x: Iterable[float], y: Iterable[float | None], place: 
 def label_ends(axis: Any, least: float = LEAST_APART) -> None:
     """Write the name of every curve beside its last visible point, in its colour, moved apart where they would touch;
     the limits of the axes must be set."""
-    ends = []
-    for line in axis.get_lines():
-        points = axis.transData.transform(list(zip(line.get_xdata(), line.get_ydata(), strict=True)))
-        inside = [axis.transAxes.inverted().transform(point) for point in points]
-        seen = [(x, y) for x, y in inside if 0 <= y <= 1]
-        if not line.get_label().startswith("_"):
-            ends.append((*(seen[-1][::-1] if seen else (1.0, 1.0)), line))
-    ends.sort(key=lambda end: end[0])
+    named = [line for line in axis.get_lines() if not line.get_label().startswith("_")]
+    ends = sorted(((*_last_seen(axis, line), line) for line in named), key=lambda end: end[0])
     places: list[float] = []
     for height, _, _ in ends:
         places.append(max(height, places[-1] + least) if places else height)
-    beyond = places[-1] - 1 if places else 0.0
+    top = 1.0
     for i in range(len(places) - 1, -1, -1):  # pushed down where the top is full
-        places[i] = min(places[i], 1.0 if i == len(places) - 1 else places[i + 1] - least) if beyond > 0 else places[i]
+        places[i] = min(places[i], top)
+        top = places[i] - least
     for place, (height, x, line) in zip(places, ends, strict=True):
         axis.annotate(
             line.get_label(),
@@ -120,21 +115,27 @@ def label_ends(axis: Any, least: float = LEAST_APART) -> None:
         )
 
 
+def _last_seen(axis: Any, line: Any) -> tuple[float, float]:
+    """Height and place of a curve's last visible point, as shares of the axes."""
+    points = axis.transData.transform(list(zip(line.get_xdata(), line.get_ydata(), strict=True)))
+    seen = [(y, x) for x, y in axis.transAxes.inverted().transform(points) if 0 <= y <= 1]
+    return seen[-1] if seen else (1.0, 1.0)
+
+
+def _ticks(low: float, high: float, steps: Sequence[int]) -> list[float]:
+    """These multiples of powers of ten, from the lowest to the highest value."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    every = [float(f"{step}e{power}") for power in powers for step in steps]
+    return [tick for tick in every if low * 0.98 <= tick <= high * 1.02]
+
+
 def plain_ticks(axis: Any, values: Iterable[float]) -> None:
     """A logarithmic axis (`axes.xaxis` or `axes.yaxis`) with numbers as people write them, few enough to be read."""
-    if axis.axis_name == "x":
-        axis.axes.set_xscale("log")
-    else:
-        axis.axes.set_yscale("log")
-    seen = [float(v) for v in values]
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    seen = list(map(float, values))
     low, high = min(seen), max(seen)
     for steps in ((1, 2, 5), (1, 3), (1,)):
-        ticks = [
-            float(f"{step}e{power}")
-            for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-            for step in steps
-        ]
-        ticks = [tick for tick in ticks if low * 0.98 <= tick <= high * 1.02]
+        ticks = _ticks(low, high, steps)
         gap = min((math.log(b / a) for a, b in itertools.pairwise(ticks)), default=math.inf)
         if len(ticks) <= MOST_TICKS and gap >= LEAST_BETWEEN * math.log(high / low):
             break

@@ -27,7 +27,7 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
     """
     widest = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
     heads = [list(header)] if sum(widest) + 2 * len(widest) - 2 <= WIDEST else _stacked(header)
-    table = [*heads, *(list(row) for row in rows)]
+    table = [*heads, *map(list, rows)]
     widths = [max(len(row[j]) for row in table) for j in range(len(header))]
     sides = [str.ljust if j < left else str.rjust for j in range(len(header))]
     lines = ("  ".join(side(cell, w) for side, cell, w in zip(sides, row, widths, strict=True)) for row in table)

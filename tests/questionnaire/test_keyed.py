@@ -12,7 +12,7 @@ import pytest
 
 import extremal as ex
 from extremal.questionnaire import OnlyIf, Questionnaire
-from extremal.questionnaire.keyed import KeyedPart
+from extremal.questionnaire.release import KeyedPart
 
 ASKED: dict[str, Any] = {
     "own": ex.randomized_response(["a", "b"], 1),

@@ -113,6 +113,17 @@ def test_columns_are_randomised_and_estimated(library: object) -> None:
         assert joint.estimate == pytest.approx(np.array([[1 / 3, 0, 1 / 3], [0, 1 / 3, 0]]), abs=1e-6)
 
 
+def test_questions_apart_are_tabulated_from_a_file_as_from_a_frame(tmp_path: Path) -> None:
+    asked = ex.Questionnaire({"drugs": YES_NO, "guns": YES_NO})
+    frame = pd.DataFrame(
+        {"drugs": ["no", "yes"] * 30, "guns": ["no", "no", "yes"] * 20, "area": ["x"] * 20 + ["y"] * 40}
+    )
+    frame.to_csv(tmp_path / "reports.csv", index=False)
+    for second in ("guns", "area"):
+        found = asked.crosstab(tmp_path / "reports.csv", "drugs", second, check_hash=False)
+        assert found.estimate == pytest.approx(asked.crosstab(frame, "drugs", second).estimate, abs=1e-12)
+
+
 def test_estimates_take_the_options_of_the_estimator() -> None:
     asked = ex.Questionnaire({"drugs": YES_NO})
     frame = pd.DataFrame({"drugs": ["no", "yes"] * 50, "group": ["x", "y"] * 50})

@@ -76,7 +76,7 @@ def _top(options: argparse.Namespace, strata: list[tuple[Any, FrequencyEstimate]
     fields = ("estimate", "low", "high", "best_rank", "worst_rank")
     content = [
         {
-            **({} if name is None else {"stratum": list(name) if isinstance(name, tuple) else name}),
+            **_stratum(name),
             "level": top.level,
             "of": top.of,
             "order_is_certain": top.order_is_certain,
@@ -90,11 +90,15 @@ def _top(options: argparse.Namespace, strata: list[tuple[Any, FrequencyEstimate]
     return said(options, plain(content[0] if len(content) == 1 else {"estimates": content}), "")
 
 
+def _stratum(name: Any) -> dict[str, Any]:
+    return {} if name is None else {"stratum": list(name) if isinstance(name, tuple) else name}
+
+
 def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous: bool) -> dict[str, Any]:
     limits, poisoned, test = result.interval(level, simultaneous), result.poisoning(), result.goodness_of_fit()
     shown = result.shown_within(limits)
     return {
-        **({} if stratum is None else {"stratum": list(stratum) if isinstance(stratum, tuple) else stratum}),
+        **_stratum(stratum),
         "n": result.n,
         "effective_n": result.effective_n,
         "method": result.method,

@@ -217,12 +217,15 @@ def _conditions(texts: list[str] | None, asked: Mapping[str, Any]) -> dict[str, 
         question, colon, answer = condition.partition(":")
         if not colon or name not in asked or question not in asked:
             raise InvalidParameter("--only-if must be NAME=QUESTION:ANSWER", parameter="--only-if", value=text)
-        given = asked[question]
-        labels = list(range(given)) if isinstance(given, int) else list(given)
-        lead = next((label for label in labels if str(label) == answer), answer)
         before = found[name].leads if name in found and found[name].question == question else ()
-        found[name] = OnlyIf(question, [*before, lead], asked[name])
+        found[name] = OnlyIf(question, [*before, _label(asked[question], answer)], asked[name])
     return found
+
+
+def _label(given: Any, text: str) -> Any:
+    """The answer to a question that is typed so; the text itself where there is none."""
+    labels = range(given) if isinstance(given, int) else given
+    return next((label for label in labels if str(label) == text), text)
 
 
 def _with_goals(answers: dict[str, Any], texts: list[str] | None) -> dict[str, Any]:

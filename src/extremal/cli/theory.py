@@ -61,11 +61,7 @@ def _thresholds(options: argparse.Namespace) -> int:
 def _converses(options: argparse.Namespace) -> int:
     table = theory.converses(_goal(options), options.epsilon, slack=float(options.slack))
     drawn(options, table.plot)
-    content = {
-        "epsilon": table.epsilon,
-        "optimum": table.optimum,
-        "bounds": [vars(bound) for bound in table.bounds],
-    }
+    content = {"epsilon": table.epsilon, "optimum": table.optimum, "bounds": [vars(bound) for bound in table.bounds]}
     return _told(options, content, str(table))
 
 

@@ -134,17 +134,31 @@ def run(options: argparse.Namespace) -> int:
         return independently(_with_certificate(options.files), options.json)
     if len(options.files) == 1 and is_shuffle_claim(parse(Path(options.files[0]))):
         return _shuffled(options)
-    file, notes = _chosen(options.files)
-    for other in options.files:
+    return _decided(options)
+
+
+def _verified(files: list[str]) -> tuple[str, list[str], Verification]:
+    """The file that is decided, what is to be said of the others, and the outcome."""
+    file, notes = _chosen(files)
+    for other in files:
         _read(other)  # both are whole, or there is no verdict
-    mechanism, claim, digest = _read(file)
     outcome = verify(file)
-    if not _belong(options.files):
-        apart = "the certificate is about another mechanism, or another claim, than the mechanism file"
-        outcome = replace(outcome, optimality=Verdict.REFUTED, reasons=(*outcome.reasons, apart), interval=None)
-        notes = []
-    gap = outcome.gap
-    wide = options.gap is not None and (gap is None or gap > options.gap)
+    if _belong(files):
+        return file, notes, outcome
+    apart = "the certificate is about another mechanism, or another claim, than the mechanism file"
+    return file, [], replace(outcome, optimality=Verdict.REFUTED, reasons=(*outcome.reasons, apart), interval=None)
+
+
+def _is_wide(gap: float | None, asked: float | None) -> bool:
+    """Whether a gap was asked for, and none as small is proved."""
+    return asked is not None and (gap is None or gap > asked)
+
+
+def _decided(options: argparse.Namespace) -> int:
+    """A mechanism, with its certificate where there is one: verdicts about privacy, value and optimality."""
+    file, notes, outcome = _verified(options.files)
+    mechanism, claim, digest = _read(file)
+    wide = _is_wide(outcome.gap, options.gap)
     content = {
         "proved": bool(outcome) and not wide,
         **_stated(outcome),
@@ -156,7 +170,8 @@ def run(options: argparse.Namespace) -> int:
     lines = [f"{file}: {mechanism.k} inputs, {count_text(mechanism.m)} outputs", *(f"  {note}" for note in notes)]
     lines += _shown(outcome)
     if wide:
-        lines.append(f"  ?   gap         above {options.gap:g}: {'none is proved' if gap is None else f'{gap:.3g}'}")
+        found = "none is proved" if outcome.gap is None else f"{outcome.gap:.3g}"
+        lines.append(f"  ?   gap         above {options.gap:g}: {found}")
     said(options, content, "\n".join(lines))
     return outcome.exit_code or (3 if wide else 0)
 

@@ -194,10 +194,7 @@ FORMS: dict[str, Form] = {
         _used_by_others("hierarchical", lambda s: hierarchical(s.k, s.epsilon), most_inputs=DENSE_UP_TO, ordered=True),
         Form("binary", _binary, _has_pair, curve="binary"),
         Form(
-            "binary for information",
-            lambda s: binary_for_information(s.prior, s.epsilon),
-            _has_prior,
-            curve="binary",
+            "binary for information", lambda s: binary_for_information(s.prior, s.epsilon), _has_prior, curve="binary"
         ),
         Form(
             "better of binary and response",

@@ -53,13 +53,19 @@ def filled(codes: Array, labels: Labels, like: Array) -> Array:
     return filled_as(codes, labels, like.dtype)
 
 
+def with_gaps(values: list[Any], _labels: Labels, _like: Array) -> Array:
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
 def filled_as(codes: Array, labels: Labels, like: np.dtype[Any]) -> Array:
     """Of the labels' own type, text as `like` has it; else Python objects."""
-    if codes.ndim == 1 and labels.numbered and like.kind != "O":
-        return codes.astype(np.int64, copy=False)
-    kind = None if codes.ndim == 2 else common_kind(labels)
-    if kind in (None, tuple) or like.kind == "O":
+    kind = common_kind(labels) if codes.ndim == 1 and like.kind != "O" else None
+    if kind in (None, tuple):
         return as_objects(codes, labels)
+    if labels.numbered:
+        return codes.astype(np.int64, copy=False)
     values: list[Any] = list(labels)
     if kind is int and not -(1 << 63) <= min(values) <= max(values) < 1 << 63:
         return as_objects(codes, labels)

@@ -14,16 +14,7 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, lists
-from extremal.columns.lists import (
-    MISSING,
-    MOST_LISTED,
-    Array,
-    Codes,
-    members,
-    only_kind,
-    refuse_wide,
-    without_missing,
-)
+from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, refuse_wide, unlistable, without_missing
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.report_labels import ByteLabels
 
@@ -37,9 +28,8 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     import pyarrow as pa
 
     kind = column.type
-    own = integers(column)
-    if own is not None or (pa.types.is_boolean(kind) and not column.null_count):
-        return arrays.distinct(_as_numpy(column) if own is None else own, name)
+    if (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and not column.null_count:
+        return arrays.distinct(_as_numpy(column), name)
     if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):  # of which Arrow makes no dictionary
         return lists.distinct(column.to_pylist(), name)
     if pa.types.is_string_view(kind):  # views cannot be looked up in Arrow yet
@@ -48,10 +38,8 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.unify_dictionaries().combine_chunks()
         whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    codes = whole.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.intp)
-    if whole.indices.null_count:
-        codes[whole.indices.is_null().to_numpy(zero_copy_only=False)] = MISSING
-    return without_missing(codes, whole.dictionary.to_pylist())
+    codes = whole.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
+    return without_missing(codes.astype(np.intp), whole.dictionary.to_pylist())
 
 
 def integers(column: Any) -> Array | None:
@@ -81,6 +69,14 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
     return pa.chunked_array([made]) if isinstance(like, pa.ChunkedArray) else made
 
 
+def with_gaps(values: list[Any], labels: Labels, like: Any) -> Any:
+    import pyarrow as pa
+
+    kind = filled(np.zeros(0, dtype=np.int64), labels, like).type
+    made = pa.array(lists.as_lists(values), type=kind.value_type if pa.types.is_dictionary(kind) else kind)
+    return pa.chunked_array([made]) if isinstance(like, pa.ChunkedArray) else made
+
+
 def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
     """An Arrow array of the labels' own type; text and dictionaries as `like` has them."""
     import pyarrow as pa
@@ -91,7 +87,7 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
         inner = pa.uint8() if isinstance(labels, ByteLabels) else _own(parts)
         return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=inner).take(pa.array(flat)))
     encoded = pa.types.is_dictionary(like)
-    if labels.numbered and (labels.count > MOST_LISTED or not encoded):
+    if unlistable(labels) or (labels.numbered and not encoded):
         return pa.array(codes, type=pa.int64())
     stored = _stored(list(labels), like.value_type if encoded else like)
     # Views can neither be looked up nor, in compressed dictionaries, be read everywhere.

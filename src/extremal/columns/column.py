@@ -1,12 +1,13 @@
 """A column in any container as codes and labels, and codes as a column of the same container.
 
-Every container answers the same four questions (`Container`), one module each:
+Every container answers the same five questions (`Container`), one module each:
 
 * `holds`: is this a column of yours?
 * `distinct`: codes and labels with labels[codes[i]] = column[i]; the code of a missing value is `MISSING`.
 * `integers`: the column as a plain array if it holds integers and nothing is missing: there each value may be its own
   code, and a whole pass over the data is saved.
 * `filled`: labels[codes[i]] in a column like the one given: of its type when that can hold every label.
+* `with_gaps`: labels, sets of labels and nothing, in such a column.
 
 Whoever randomises and whoever counts sees codes and labels only. To support another container, write a module with
 these functions and add it to `CONTAINERS`. Lazy plans are no columns, and are refused here.
@@ -44,6 +45,10 @@ class Container(Protocol):
 
     def filled(self, codes: Array, labels: Labels, like: Any, /) -> Any:
         """A column like `like`, and as long, that holds labels[codes[i]]; with n×d codes, sets of d labels."""
+        ...
+
+    def with_gaps(self, values: list[Any], labels: Labels, like: Any, /) -> Any:
+        """A column like `like` that holds these labels, sets of labels (tuples), or None where there is none."""
         ...
 
 
@@ -125,29 +130,8 @@ def with_gaps(values: list[Any], labels: Labels, like: Any) -> Any:
     >>> with_gaps(["no", None], Labels(["yes", "no"]), ["yes", "no"])
     ['no', None]
     """
-    library = type(like).__module__.partition(".")[0]
-    if library == "pandas":
-        import pandas
-
-        return pandas.Series(values, index=like.index, name=like.name, dtype=object)
-    if library == "polars":
-        import polars
-
-        lists.only_kind(labels)  # where they differ, polars would change some of them
-        typed = filled(np.zeros(0, dtype=np.int64), labels, like).dtype
-        return polars.Series(like.name, [list(v) if isinstance(v, tuple) else v for v in values], dtype=typed)
-    if library == "pyarrow":
-        import pyarrow
-
-        kind = filled(np.zeros(0, dtype=np.int64), labels, like).type
-        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
-        made = pyarrow.array([list(v) if isinstance(v, tuple) else v for v in values], type=kind)
-        return pyarrow.chunked_array([made]) if isinstance(like, pyarrow.ChunkedArray) else made
-    if isinstance(like, np.ndarray):
-        objects = np.empty(len(values), dtype=object)
-        objects[:] = values
-        return objects
-    return values
+    container = container_of(like)
+    return values if container is None else container.with_gaps(values, labels, like)
 
 
 def refuse_missing(codes: Codes, name: str, hint: str, error: type[ExtremalError] = InvalidParameter) -> None:

@@ -7,6 +7,8 @@ its code is `MISSING`. A list inside a list is a set of labels, and becomes a tu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,7 +33,7 @@ def distinct(column: list[Any], name: str) -> tuple[Codes, Sequence[Any]]:
     kinds = set(map(type, column))
     values = [tuple(v) if type(v) is list else v for v in column] if list in kinds else column
     mixed = len(kinds) > 1
-    keys = [(type(v), v) for v in values] if mixed else values
+    keys = list(zip(map(type, values), values, strict=True)) if mixed else values
     try:
         place = {key: code for code, key in enumerate(dict.fromkeys(keys))}
         codes = np.fromiter(map(place.__getitem__, keys), dtype=np.intp, count=len(keys))
@@ -40,7 +42,7 @@ def distinct(column: list[Any], name: str) -> tuple[Codes, Sequence[Any]]:
         raise InvalidLabel(
             "labels must be str, int, bool or tuples of them", parameter=name, value=", ".join(wrong)
         ) from None
-    return without_missing(codes, [key[1] for key in place] if mixed else list(place))
+    return without_missing(codes, list(map(itemgetter(1), place)) if mixed else list(place))
 
 
 def _hashable(value: Any) -> bool:
@@ -58,6 +60,10 @@ def integers(_column: list[Any]) -> Array | None:
 
 def filled(codes: Array, labels: Labels, _like: Any) -> list[Any]:
     return labels_at(codes, labels)
+
+
+def with_gaps(values: list[Any], _labels: Labels, _like: Any) -> list[Any]:
+    return values
 
 
 # -- what every container knows
@@ -122,6 +128,16 @@ def only_kind(labels: Iterable[Any]) -> type:
     return kind
 
 
+def unlistable(labels: Labels) -> bool:
+    """Whether they are more numbers than a column lists."""
+    return labels.numbered and labels.count > MOST_LISTED
+
+
+def as_lists(values: Iterable[Any]) -> list[Any]:
+    """Sets of labels as typed columns take them; anything else as it is."""
+    return [list(value) if isinstance(value, tuple) else value for value in values]
+
+
 def refuse_wide(values: Sequence[Any]) -> None:
     """Raise on integers that no typed column holds."""
     wide = [v for v in values if type(v) is int and not -(1 << 63) <= v < 1 << 63]
@@ -145,6 +161,6 @@ def members(codes: Array, labels: Labels) -> tuple[Codes, list[int], list[Label]
     parts = list(dict.fromkeys((type(part), part) for one in sets for part in one))
     place = {part: code for code, part in enumerate(parts)}
     each = [[place[type(part), part] for part in one] for one in sets]
-    chosen = codes.tolist()
-    flat = np.array([code for c in chosen for code in each[c]], dtype=np.intp)
-    return flat, [len(each[c]) for c in chosen], [part for _, part in parts]
+    chosen = [each[code] for code in codes.tolist()]
+    flat = np.array(list(chain.from_iterable(chosen)), dtype=np.intp)
+    return flat, list(map(len, chosen)), [part for _, part in parts]

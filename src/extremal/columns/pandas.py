@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, arrow, lists
-from extremal.columns.lists import MOST_LISTED, Array, Codes, comes_from, common_kind, without_missing
+from extremal.columns.lists import Array, Codes, comes_from, common_kind, unlistable, without_missing
 from extremal.mechanism.labels import Labels
 
 
@@ -25,9 +25,8 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     """Categories as they are listed, in use or not; the order of what else there is, is that of appearance."""
     import pandas as pd
 
-    dtype = column.dtype
+    dtype, stored = column.dtype, getattr(column, "array", column)
     if isinstance(dtype, pd.CategoricalDtype):
-        stored = column.array if hasattr(column, "array") else column
         return without_missing(np.asarray(stored.codes, dtype=np.intp), dtype.categories.tolist())
     if isinstance(dtype, pd.ArrowDtype):
         import pyarrow as pa
@@ -40,7 +39,7 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
         return arrays.distinct(own, name)
     if _holds_objects(dtype) and pd.api.types.infer_dtype(column, skipna=False) != "string":
         return lists.distinct(column.tolist(), name)
-    codes, labels = pd.factorize(np.asarray(column) if _holds_objects(dtype) else getattr(column, "array", column))
+    codes, labels = pd.factorize(np.asarray(column) if _holds_objects(dtype) else stored)
     return without_missing(codes.astype(np.intp, copy=False), labels.tolist())
 
 
@@ -69,22 +68,28 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
     return data if isinstance(data, pd.api.extensions.ExtensionArray) else pd.array(data)
 
 
+def with_gaps(values: list[Any], _labels: Labels, like: Any) -> Any:
+    import pandas as pd
+
+    return pd.Series(values, index=like.index, name=like.name, dtype=object)
+
+
 def _data(codes: Array, labels: Labels, dtype: Any) -> Any:
     """The labels of the codes in an array of pandas, of type `dtype` when that can hold them."""
     import pandas as pd
 
-    if isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) and labels.numbered and labels.count > MOST_LISTED:
-        dtype = np.dtype(np.int64)  # no list of so many numbers
-    kind = common_kind(labels) if codes.ndim == 1 else None
-    if isinstance(dtype, pd.CategoricalDtype) and codes.ndim == 1:
-        return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels), tupleize_cols=False))
-    if isinstance(dtype, pd.StringDtype) and kind is str:
-        return pd.array(list(labels), dtype=dtype).take(codes)
     if isinstance(dtype, pd.ArrowDtype):
         return pd.arrays.ArrowExtensionArray(arrow.filled_as(codes, labels, dtype.pyarrow_dtype))
-    if kind in (None, tuple) or _holds_objects(dtype):
+    if codes.ndim == 2 or _holds_objects(dtype):
         return arrays.as_objects(codes, labels)
-    return _numbers(codes, labels, dtype)
+    if isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) and unlistable(labels):
+        dtype = np.dtype(np.int64)
+    if isinstance(dtype, pd.CategoricalDtype):
+        return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels), tupleize_cols=False))
+    kind = common_kind(labels)
+    if isinstance(dtype, pd.StringDtype) and kind is str:
+        return pd.array(list(labels), dtype=dtype).take(codes)
+    return arrays.as_objects(codes, labels) if kind in (None, tuple) else _numbers(codes, labels, dtype)
 
 
 def _numbers(codes: Array, labels: Labels, dtype: Any) -> Any:

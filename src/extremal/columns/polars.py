@@ -81,3 +81,10 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
     text = pl.Enum(values) if kind is str and like.dtype in (pl.Enum, pl.Categorical) else pl.String
     target = {str: text, int: pl.Int64, bool: pl.Boolean}[kind]
     return pl.Series("x", values, dtype=target).gather(codes).alias(like.name)
+
+
+def with_gaps(values: list[Any], labels: Labels, like: Any) -> Any:
+    import polars as pl
+
+    only_kind(labels)  # where they differ, polars would change some of them
+    return pl.Series(like.name, lists.as_lists(values), dtype=filled(np.zeros(0, dtype=np.int64), labels, like).dtype)

@@ -136,32 +136,43 @@ def estimate_frequencies(
     References: Warner (1965); Chaudhuri and Mukerjee, Randomized Response (1988), for the inverse; Kairouz, Bonawitz,
     Ramage (ICML 2016).
     """
-    for parameter, value, known in (("method", method, METHODS), ("missing", missing, MISSING)):
-        if value not in known:
-            raise InvalidParameter(f"{parameter} must be one of {', '.join(known)}", parameter=parameter, value=value)
+    _refuse_other_words(method=method, missing=missing)
     if labels is not None:
-        others = (by, prior, sample, weights, strata, cluster, population)
-        plain = (method, missing, counts, merge) == ("unbiased", "refuse", False, False)
-        if not plain or any(other is not None for other in others):
-            raise InvalidParameter("with labels only `column` can be given", parameter="len(labels)", value=len(labels))
+        options = (by, prior, sample, weights, strata, cluster, population)
+        _refuse_beside_labels(options, (method, missing, counts, merge), len(labels))
         return estimate_chosen(reports, mechanism, labels, column)
     drawn = Sample.of(sample, weights=weights, strata=strata, cluster=cluster, population=population)
     given = Reports(reports, mechanism, column, by, counts, missing == "drop", check_hash)
-    if missing == "category":
-        given, drawn = _with_missing(given), drawn.beside(reports)
-    found = _estimates(given, drawn, method, prior, merge)
-    return found[None] if by is None else found
+    return _estimate(given, drawn, method, prior, merge, missing == "category")
 
 
-def _estimates(given: Reports, sample: Sample, method: str, prior: Any, merge: bool) -> StratifiedEstimate:
-    """An estimate for each group; without groups, of None alone."""
+def _refuse_other_words(**given: str) -> None:
+    known = {"method": METHODS, "missing": MISSING}
+    for parameter, value in given.items():
+        if value not in known[parameter]:
+            words = ", ".join(known[parameter])
+            raise InvalidParameter(f"{parameter} must be one of {words}", parameter=parameter, value=value)
+
+
+def _refuse_beside_labels(options: tuple[Any, ...], words: tuple[Any, ...], count: int) -> None:
+    if any(option is not None for option in options) or words != ("unbiased", "refuse", False, False):
+        raise InvalidParameter("with labels only `column` can be given", parameter="len(labels)", value=count)
+
+
+def _estimate(
+    given: Reports, sample: Sample, method: str, prior: Any, merge: bool, silence: bool
+) -> FrequencyEstimate | StratifiedEstimate:
+    """An estimate, or one for each group; `silence` makes missing reports an answer."""
+    if silence:
+        given, sample = _with_missing(given), sample.beside(given.source)
     mechanism, channel = given.mechanism, channel_of(given.mechanism)
     tallies = given.sampled(channel, sample)
     combinations = Combinations.inputs(mechanism, channel, merge)
     start = row_prior(mechanism, prior)
     small = refuse_too_few(tallies)
     kept = {name: Observed.of(channel, found) for name, found in tallies.items() if name not in small}
-    return StratifiedEstimate({name: estimated(combinations, o, method, start) for name, o in kept.items()}, small)
+    found = StratifiedEstimate({name: estimated(combinations, o, method, start) for name, o in kept.items()}, small)
+    return found[None] if given.by is None else found
 
 
 def refuse_too_few(tallies: Mapping[Any, Tally]) -> dict[Any, int]:

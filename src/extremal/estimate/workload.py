@@ -185,8 +185,7 @@ def _refuse_unidentified(mechanism: Mechanism, prior: Floats, names: tuple[Any, 
         "the mechanism must identify every wanted statistic",
         parameter="workload",
         value=next(
-            (name for name, row in zip(names, rows, strict=True) if information.decoder(row[None, :]) is None),
-            names[0],
+            (name for name, row in zip(names, rows, strict=True) if information.decoder(row[None, :]) is None), names[0]
         ),
         hint="ex.design for this workload makes a mechanism that does.",
     )

@@ -208,7 +208,7 @@ def _checked_weights(weights: Any, denominator: int) -> Weights:
         raise InvalidParameter(
             "weights must be a matrix with at least 2 rows (inputs)", parameter="weights.shape", value=array.shape
         )
-    if array.dtype.kind not in "iu" and not all(type(w) is int for w in array.ravel().tolist()):
+    if array.dtype.kind not in "iu" and set(map(type, array.ravel().tolist())) != {int}:
         raise InvalidParameter("weights must be integers", parameter="weights.dtype", value=str(array.dtype))
     if (array < 0).any() or (array > scale).any():
         raise InvalidParameter(
@@ -256,15 +256,20 @@ def _checked_cover(k: int, sets: Iterable[Any], times: Any) -> tuple[tuple[Index
         raise InvalidParameter(
             "each output needs a set of some inputs, not all", parameter="sets", value=[s.runs for s in chosen[:4]]
         )
+    cover = _cover(k, chosen, shares)
+    if not 1 <= cover.min() == cover.max():
+        raise InvalidParameter("every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist())
+    return chosen, shares, int(cover[0])
+
+
+def _cover(k: int, sets: Iterable[IndexSet], shares: Iterable[int]) -> npt.NDArray[np.int64]:
+    """In how many sets, so counted, each input lies."""
     change = np.zeros(k + 1, dtype=np.int64)
-    for members, share in zip(chosen, shares, strict=True):
+    for members, share in zip(sets, shares, strict=True):
         for a, b in members.runs:
             change[a] += share
             change[b] -= share
-    cover = np.cumsum(change[:-1])
-    if cover.min() != cover.max() or cover.min() < 1:
-        raise InvalidParameter("every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist())
-    return chosen, shares, int(cover[0])
+    return np.cumsum(change[:-1])
 
 
 def _is_proper(members: IndexSet, k: int) -> bool:

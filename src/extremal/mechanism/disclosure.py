@@ -408,18 +408,16 @@ def likelihood_ratios(mechanism: Mechanism) -> list[tuple[Fraction | None, Fract
 
 
 def _listed_ratios(columns: list[list[int]], k: int) -> list[tuple[Fraction | None, Fraction | None]]:
-    low: list[Fraction | None] = [None] * k
-    high: list[Fraction | None] = [Fraction(0)] * k
-    for column in columns:
-        ordered = sorted(column)
-        for x, w in enumerate(column):
-            others_most = ordered[-2] if w == ordered[-1] else ordered[-1]
-            others_least = ordered[1] if w == ordered[0] else ordered[0]
-            if others_most:
-                ratio = Fraction(w, others_most)
-                known = low[x]
-                low[x] = ratio if known is None else min(known, ratio)
-            if w:
-                best = high[x]
-                high[x] = None if best is None or not others_least else max(best, Fraction(w, others_least))
-    return list(zip((Fraction(0) if v is None else v for v in low), high, strict=True))
+    ordered = [sorted(column) for column in columns]
+    return [_ratios_of([column[x] for column in columns], ordered) for x in range(k)]
+
+
+def _ratios_of(row: list[int], ordered: list[list[int]]) -> tuple[Fraction, Fraction | None]:
+    """The smallest and the largest ratio of an input's weights to those of others, from the sorted columns."""
+    least = [column[w == column[0]] for w, column in zip(row, ordered, strict=True)]
+    most = [column[-1 - (w == column[-1])] for w, column in zip(row, ordered, strict=True)]
+    low = min((Fraction(w, other) for w, other in zip(row, most, strict=True) if other), default=Fraction(0))
+    above = [(w, other) for w, other in zip(row, least, strict=True) if w]
+    if not all(other for _, other in above):
+        return low, None
+    return low, max((Fraction(w, other) for w, other in above), default=Fraction(0))

@@ -68,17 +68,15 @@ def heat_map(mechanism: Mechanism, prior: Any = None) -> Any:
             hint="print(m) shows the first of them.",
         )
     numbers = rows <= MOST_SHOWN + 2 and columns <= MOST_SHOWN + 2
-    drawn, axis = figure(
-        width=2.6 + max(3.0, (0.62 if numbers else 0.24) * columns),
-        height=1.7 + max(1.6, (0.42 if numbers else 0.2) * rows),
-    )
+    width, height = (0.62, 0.42) if numbers else (0.24, 0.2)  # of a cell, inches
+    drawn, axis = figure(width=2.6 + max(3.0, width * columns), height=1.7 + max(1.6, height * rows))
     matrix = mechanism.matrix
     image = axis.imshow(matrix, cmap="Blues", vmin=0.0, vmax=max(float(matrix.max()), 1e-300), aspect="auto")
     axis.grid(visible=False)
     axis.set_yticks(range(rows), _row_names(mechanism, prior))
     names = [_short(label) for label in mechanism.output_labels]
-    crowded = columns > 4 and max(map(len, names)) > 5
-    axis.set_xticks(range(columns), names, rotation=40 if crowded else 0, ha="right" if crowded else "center")
+    turned = {"rotation": 40, "ha": "right"} if columns > 4 and max(map(len, names)) > 5 else {}
+    axis.set_xticks(range(columns), names, **turned)
     if numbers:
         _write_numbers(axis, matrix)
     axis.set_xlabel("report")

@@ -239,15 +239,7 @@ def _safe_integer(text: str) -> int:
 def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion | None]:
     """Build what a parsed file describes; nothing in it is trusted."""
     check_version(content, source, FORMAT, VERSION, "a mechanism file")
-    stored = content.get("hash")
-    found = content_digest({key: value for key, value in content.items() if key != "hash"})
-    if stored != found:
-        raise MalformedFile(
-            "the content must match its hash: the file was changed after it was written",
-            parameter="hash",
-            value=stored,
-            hint=f"The content hashes to {found}.",
-        )
+    refuse_changed(content)
     try:
         refuse_unknown_fields(content, (*_FIELDS, "rows_of_inputs"), VERSION)
         return _build(content)
@@ -284,6 +276,18 @@ def check_version(content: dict[str, Any], source: str, kind: str, newest: tuple
             parameter="version",
             value=version,
             hint="Install a newer extremal.",
+        )
+
+
+def refuse_changed(content: dict[str, Any]) -> None:
+    """Raise unless the content hashes to what it says."""
+    found = content_digest({key: value for key, value in content.items() if key != "hash"})
+    if content.get("hash") != found:
+        raise MalformedFile(
+            "the content must match its hash: the file was changed after it was written",
+            parameter="hash",
+            value=content.get("hash"),
+            hint=f"The content hashes to {found}.",
         )
 
 
@@ -325,25 +329,31 @@ def _outputs(content: Any, inputs: Labels, structure: Structure) -> Labels:
     return reports_from_json(content, inputs, structure.m)
 
 
+def _whole_pairs(runs: Any) -> list[int] | None:
+    """A list of pairs of integers, one pair after the other; None for anything else."""
+    plain = isinstance(runs, list) and set(map(type, runs)) <= {list} and set(map(len, runs)) <= {2}
+    flat = list(chain.from_iterable(runs)) if plain else []
+    return flat if plain and set(map(type, flat)) <= {int} else None
+
+
 def _row_of(runs: Any, rows: int) -> Indices:
-    pairs = runs if isinstance(runs, list) else [runs]
-    plain = set(map(type, pairs)) <= {list} and set(map(len, pairs)) <= {2}
-    flat = list(chain.from_iterable(pairs)) if plain else []
-    firsts, counts = flat[0::2], flat[1::2]
-    if not plain or not set(map(type, flat)) <= {int} or not all(0 <= row < rows for row in set(firsts)):
+    shown = runs[:6] if isinstance(runs, list) else [runs]
+    flat = _whole_pairs(runs)
+    if flat is None or not all(0 <= row < rows for row in set(flat[::2])):
         raise MalformedFile(
             f"rows_of_inputs must be pairs of a row, 0..{rows - 1}, and a count",
             parameter="rows_of_inputs",
-            value=pairs[:6],
+            value=shown,
         )
+    firsts, counts = flat[::2], flat[1::2]
     # In Python's integers, which do not wrap, before anything is as long as they say.
     if min(counts, default=1) < 1 or sum(counts) > MOST_LABELS:
         raise MalformedFile(
-            f"rows_of_inputs must count 1..{MOST_LABELS:,} inputs in all", parameter="rows_of_inputs", value=pairs[:6]
+            f"rows_of_inputs must count 1..{MOST_LABELS:,} inputs in all", parameter="rows_of_inputs", value=shown
         )
     if any(a == b for a, b in pairwise(firsts)):
         raise MalformedFile(
-            "rows_of_inputs must count neighbours of one row together", parameter="rows_of_inputs", value=pairs[:6]
+            "rows_of_inputs must count neighbours of one row together", parameter="rows_of_inputs", value=shown
         )
     if len(set(firsts)) != rows:
         raise MalformedFile(

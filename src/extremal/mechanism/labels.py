@@ -66,6 +66,31 @@ def count_and_labels(k: Any, inputs: Any, epsilon: Any = None) -> tuple[int, Any
     return as_count(len(k), "k", 2), k
 
 
+def _refuse_unordered(labels: object, parameter: str) -> None:
+    """Raise on what is no sequence."""
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+        raise InvalidLabel(f"{parameter} must be a sequence of labels", parameter=parameter, value=labels)
+    if isinstance(labels, (set, frozenset)):
+        raise InvalidLabel(
+            f"{parameter} must have an order, and a set has none that lasts",
+            parameter=parameter,
+            value=labels,
+            hint="Give a list.",
+        )
+    if isinstance(labels, Iterator):
+        raise InvalidLabel(
+            f"{parameter} must be a sequence: an iterator is read only once",
+            parameter=parameter,
+            value=type(labels).__name__,
+            hint="Give a list.",
+        )
+
+
+def _how_written(text: str, twin: str) -> str:
+    same = unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", twin)
+    return " (the same characters, written in another way)" if same and text != twin else ""
+
+
 class Labels:
     """An ordered alphabet. Plain numbering 0..n−1 is stored as a range, whatever its size.
 
@@ -74,22 +99,7 @@ class Labels:
     """
 
     def __init__(self, labels: Iterable[Any], parameter: str = "inputs", tuples: bool = False) -> None:
-        if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
-            raise InvalidLabel(f"{parameter} must be a sequence of labels", parameter=parameter, value=labels)
-        if isinstance(labels, (set, frozenset)):
-            raise InvalidLabel(
-                f"{parameter} must have an order, and a set has none that lasts",
-                parameter=parameter,
-                value=labels,
-                hint="Give a list.",
-            )
-        if isinstance(labels, Iterator):
-            raise InvalidLabel(
-                f"{parameter} must be a sequence: an iterator is read only once",
-                parameter=parameter,
-                value=type(labels).__name__,
-                hint="Give a list.",
-            )
+        _refuse_unordered(labels, parameter)
         self._values: Sequence[Label]
         if isinstance(labels, range) and labels == range(len(labels)):
             self._values = labels
@@ -179,13 +189,11 @@ class Labels:
         text, first = str(_without_subclass(label)), self._values[:10_000]
         twin = next((v for v in first if _folded(v) == _folded(text)), None)
         if twin is not None:
-            same = unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", str(twin))
-            why = " (the same characters, written in another way)" if same and text != str(twin) else ""
-            return f"Did you mean {twin!r}{why}?"
+            return f"Did you mean {twin!r}{_how_written(text, str(twin))}?"
         if not isinstance(label, str) or text.replace(".", "").isdigit():  # "20" is not what 2.0 was meant to be
             meant = next((v for v in first if _same_number(v, label)), None)
         else:
-            by_text = {str(v): v for v in first}
+            by_text = dict(zip(map(str, first), first, strict=True))
             meant = next((by_text[close] for close in difflib.get_close_matches(text, list(by_text), n=1)), None)
         return "" if meant is None else f"Did you mean {meant!r}?"
 

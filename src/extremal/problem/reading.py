@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from types import NoneType
 from typing import Any
 
 from extremal.errors import MalformedFile
@@ -86,7 +87,7 @@ def _combination(kind: Callable[[Any], Goal]) -> Callable[[Content], Goal | None
     def read(content: Content) -> Goal | None:
         _exactly(content, "utilities")
         parts = [goal_from_json(part) for part in content["utilities"]]
-        if not parts or not all(part is None or isinstance(part, _SUMS) for part in parts):
+        if not parts or not all(isinstance(part, (*_SUMS, NoneType)) for part in parts):
             raise _refused("its parts must be sums over columns", "utilities", len(parts))
         known = tuple(part for part in parts if part is not None)
         if len({part.k for part in known}) > 1:

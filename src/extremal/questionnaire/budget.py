@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential, as_count, as_fraction
@@ -80,7 +80,7 @@ def spend(epsilon: Any, questions: Any, strategy: str, per_person: int | None, i
     """See `Questionnaire.within`."""
     if strategy not in ("best", *STRATEGIES):
         raise InvalidParameter(f"strategy must be best, {', '.join(STRATEGIES)}", parameter="strategy", value=strategy)
-    asked, fixed = questions_of(questions, importance, optional or ())
+    asked, fixed = questions_of(questions, importance, optional)
     total = as_fraction(epsilon, "epsilon")
     left = total - sum((_spent(m, name) for name, m in fixed.items()), Fraction(0))
     if not asked:
@@ -88,35 +88,45 @@ def spend(epsilon: Any, questions: Any, strategy: str, per_person: int | None, i
             "some question must be without a mechanism", parameter="questions", hint="Questionnaire(questions)."
         )
     refuse_budget(left, len(asked))
-    if per_person is not None:
-        per_person = as_count(per_person, "per_person", 1)
-        if per_person > len(asked) or strategy == "split":
-            raise InvalidParameter(
-                f"per_person must be at most {len(asked)}, and is not for split",
-                parameter="per_person",
-                value=per_person,
-            )
-    made = _strategies(left, asked, per_person)
+    number = _checked_number(per_person, len(asked), strategy)
+    made = _strategies(left, asked, number)
     best = min(made, key=lambda name: made[name][1].worst) if strategy == "best" else strategy
-    columns = [column for q in asked for column in q.columns]
-    budget = Budget(
-        total,
-        best,
-        per_person,
-        {q.name: q.importance for q in columns if q.importance != 1},
-        {name: costs for name, (_, costs) in made.items()},
-    )
+    importances = {q.name: q.importance for q in _columns(asked) if q.importance != 1}
+    budget = Budget(total, best, number, importances, {name: costs for name, (_, costs) in made.items()})
     goals = {q.name: q.goal for q in asked if q.goal is not None}
-    alone: dict[str, Mechanism] = {}
-    if best == "split":
-        levels = cast("dict[str, Fraction]", made["split"][0])
-        alone = {q.name: q.best(levels[q.name]) for q in asked if not isinstance(q, BranchQuestion)}
-        together = _branches_apart([q for q in asked if isinstance(q, BranchQuestion)], levels)
-    else:
-        together = _named(asked, cast("JointBlocks", made[best][0]), left)
-    found = {**fixed, **alone, **({} if together is None else together.mechanisms)}
-    order = [*fixed, *(q.name for q in columns)]
-    return Spent({name: found[name] for name in order}, together, goals, budget)
+    own, together = _mechanisms(best, made[best][0], asked, left)
+    return Spent(fixed | own, together, goals, budget)
+
+
+def _checked_number(per_person: int | None, most: int, strategy: str) -> int | None:
+    """How many questions a person is asked, where that is given."""
+    if per_person is None:
+        return None
+    number = as_count(per_person, "per_person", 1)
+    if number > most or strategy == "split":
+        raise InvalidParameter(
+            f"per_person must be at most {most}, and is not for split", parameter="per_person", value=number
+        )
+    return number
+
+
+def _mechanisms(
+    strategy: str, made: Any, asked: list[Question], epsilon: Fraction
+) -> tuple[dict[str, Mechanism], JointQuestions | None]:
+    """The mechanism of each column in its order, and what is asked jointly: everything, but for "split", which has a
+    level for each question, only what follows from filters."""
+    if strategy != "split":
+        together = _named(asked, made, epsilon)
+        return together.mechanisms, together
+    branches = [q for q in asked if isinstance(q, BranchQuestion)]
+    found = {q.name: q.best(made[q.name]) for q in asked if q not in branches}
+    apart = _branches_apart(branches, made)
+    found |= {} if apart is None else apart.mechanisms
+    return {q.name: found[q.name] for q in _columns(asked)}, apart
+
+
+def _columns(asked: list[Question]) -> list[Question]:
+    return [column for q in asked for column in q.columns]
 
 
 def _strategies(epsilon: Fraction, asked: list[Question], per_person: int | None) -> dict[str, tuple[Any, Costs]]:
@@ -129,7 +139,7 @@ def _strategies(epsilon: Fraction, asked: list[Question], per_person: int | None
 
 def _named(asked: list[Question], structure: JointBlocks, epsilon: Fraction) -> JointQuestions:
     """A structure with the columns of its questions."""
-    columns = [column for q in asked for column in q.columns]
+    columns = _columns(asked)
     names = tuple(column.name for column in columns)
     branches = tuple(
         Branch(tuple(names.index(m.name) for m in q.members), q.records) for q in asked if isinstance(q, BranchQuestion)

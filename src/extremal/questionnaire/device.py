@@ -21,6 +21,7 @@ from extremal.questionnaire.records import NO_ANSWER, SKIPPED
 from extremal.questionnaire.release import questions_apart
 from extremal.questionnaire.texts import QuestionText
 from extremal.release.device import (
+    NextWords,
     as_bytes,
     device_report,
     example_mechanisms,
@@ -82,11 +83,7 @@ def surveyjs(questionnaire: Questionnaire) -> dict[str, Any]:
         text = questionnaire.texts.get(name, QuestionText())
         labels = [label for label in mechanism.input_labels if label not in (NO_ANSWER, SKIPPED)]
         if text.group and labels == [False, True]:
-            box = {"value": name, "text": text.text or name}
-            if elements and elements[-1]["type"] == "checkbox" and elements[-1]["title"] == text.group:
-                elements[-1]["choices"].append(box)
-            else:
-                elements.append({"type": "checkbox", "name": name, "title": text.group, "choices": [box]})
+            _add_box(elements, name, text)
             continue
         shown = text.answers or tuple(map(str, labels))
         choices = [{"value": value, "text": one} for value, one in zip(labels, shown, strict=True)]
@@ -95,6 +92,13 @@ def surveyjs(questionnaire: Questionnaire) -> dict[str, Any]:
         elements.append(element | _visible_if(questionnaire, name))
     made: dict[str, Any] = {"pages": [{"name": "page1", "elements": elements}]}
     return {"title": questionnaire.title, **made} if questionnaire.title else made
+
+
+def _add_box(elements: list[dict[str, Any]], name: str, text: QuestionText) -> None:
+    """A box beside those of its group."""
+    if not elements or elements[-1]["type"] != "checkbox" or elements[-1]["title"] != text.group:
+        elements.append({"type": "checkbox", "name": name, "title": text.group, "choices": []})
+    elements[-1]["choices"].append({"value": name, "text": text.text or name})
 
 
 def _visible_if(questionnaire: Questionnaire, name: str) -> dict[str, str]:
@@ -135,18 +139,8 @@ def record_report(questionnaire: Questionnaire, codes: dict[str, int], words: It
     joint = questionnaire.joint
     if joint is not None:
         record = np.array([[codes[name] for name in joint.names]], dtype=np.int64)
-        found |= {name: column[0] for name, column in joint.draw(record, _NextWords(words)).items()}
+        found |= {name: column[0] for name, column in joint.draw(record, NextWords(words)).items()}
     return {name: found[name] for name in questionnaire.questions}
-
-
-class _NextWords:
-    """The words of an iterator as a source."""
-
-    def __init__(self, words: Iterator[int]) -> None:
-        self.words = words
-
-    def fill(self, words: Any) -> None:
-        words[:] = [next(self.words) for _ in range(words.size)]
 
 
 def example_questionnaires() -> list[Questionnaire]:

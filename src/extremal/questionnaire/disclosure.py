@@ -37,6 +37,7 @@ from extremal.plotting import picture_in_page
 from extremal.tables import as_frame, number
 
 if TYPE_CHECKING:
+    from extremal.questionnaire.joint import JointQuestions
     from extremal.questionnaire.questionnaire import Questionnaire
 
 Ratios = tuple[Fraction | None, Fraction | None]
@@ -217,27 +218,22 @@ outwards.</p>""",
 def disclosure(questionnaire: Questionnaire, prior: dict[str, Any]) -> QuestionnaireDisclosure:
     """See `QuestionnaireDisclosure`; `prior` by question."""
     ratios = {name: likelihood_ratios(m) for name, m in questionnaire.questions.items()}
-    together = questionnaire.joint
-    largest = {
-        name: _product([high for _, high in found], largest=True)
-        for name, found in ratios.items()
-        if together is None or name not in together.names
-    }
-    # All reports of a joint mechanism together: their largest ratio bounds that of every answer in it.
-    of_block = (
-        Fraction(1)
-        if together is None
-        else max(Fraction(*together.structure.ratio(a)) for a in together.structure.assignments)
-    )
+    largest = {name: _largest(found) for name, found in ratios.items() if name not in questionnaire.together}
+    of_block = _of_block(questionnaire.joint)
     beliefs: list[AnswerBelief] = []
-    for name in questionnaire.questions:
-        others = _product([ratio for other, ratio in largest.items() if other != name])
-        jointly = together is not None and name in together.names
-        own = [(1 / of_block, of_block)] * len(ratios[name]) if jointly else ratios[name]
-        beside = others if jointly or others is None else others * of_block
-        beliefs += _beliefs(questionnaire, name, prior.get(name), ratios[name], own, beside)
-    whole = _product(list(largest.values()))
-    return QuestionnaireDisclosure(questionnaire, tuple(beliefs), None if whole is None else whole * of_block)
+    for name, own in ratios.items():
+        beside = [ratio for other, ratio in largest.items() if other != name]
+        block: list[Ratios] = [(1 / of_block, of_block)] * len(own)
+        if name not in questionnaire.together:
+            beside, block = [*beside, of_block], own
+        beliefs += _beliefs(questionnaire, name, prior.get(name), own, block, _product(beside))
+    return QuestionnaireDisclosure(questionnaire, tuple(beliefs), _product([*largest.values(), of_block]))
+
+
+def _of_block(joint: JointQuestions | None) -> Fraction:
+    """The largest ratio of all reports of a joint mechanism together: it bounds that of every answer in it."""
+    ratios = [] if joint is None else map(joint.structure.ratio, joint.structure.assignments)
+    return max((Fraction(*ratio) for ratio in ratios), default=Fraction(1))
 
 
 def _beliefs(
@@ -277,9 +273,12 @@ def _together(own: Ratios, others: Fraction | None) -> Ratios:
     return None if low is None else low / others, None if high is None else high * others
 
 
-def _product(ratios: list[Fraction | None], largest: bool = False) -> Fraction | None:
-    """The product of likelihood ratios, or the largest of them; None is infinite."""
+def _product(ratios: list[Fraction | None]) -> Fraction | None:
+    """The product of likelihood ratios; None is infinite."""
     known = [ratio for ratio in ratios if ratio is not None]
-    if len(known) < len(ratios):
-        return None
-    return max(known) if largest else math.prod(known, start=Fraction(1))
+    return None if len(known) < len(ratios) else math.prod(known, start=Fraction(1))
+
+
+def _largest(ratios: list[Ratios]) -> Fraction | None:
+    """The largest ratio of a report, whatever the answer; None is infinite."""
+    return max((high for _, high in ratios), key=lambda high: math.inf if high is None else high)

@@ -6,6 +6,7 @@ are refused, a newer minor version is read, a newer major one refused, and each 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from extremal.exact.numbers import decimal_text
 from extremal.mechanism.files import (
     check_version,
     content_digest,
-    from_json,
+    mechanism_from_json,
+    refuse_changed,
     refuse_unknown_fields,
     write_once,
 )
@@ -38,7 +40,6 @@ NOT_NAMED = "every question must have a name of its own and a mechanism"
 
 
 def _content(questionnaire: Questionnaire) -> dict[str, Any]:
-    together = () if questionnaire.joint is None else questionnaire.joint.names
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": _version(questionnaire),
@@ -46,7 +47,7 @@ def _content(questionnaire: Questionnaire) -> dict[str, Any]:
             {
                 "name": name,
                 **(questionnaire.texts[name].to_json() if name in questionnaire.texts else {}),
-                **({} if name in together else {"mechanism": mechanism_to_json(m)}),
+                **({} if name in questionnaire.together else {"mechanism": mechanism_to_json(m)}),
             }
             for name, m in questionnaire.questions.items()
         ],
@@ -96,17 +97,11 @@ def _budget_from_json(content: Any) -> Budget | None:
     if content is None:
         return None
     try:
-        listed = [
-            Costs(
-                c["strategy"],
-                float(c["asked"]),
-                {str(n): float(v) for n, v in c["variances"].items()},
-                float(c["worst"]),
-            )
+        costs = {
+            c["strategy"]: Costs(c["strategy"], float(c["asked"]), _floats(c["variances"]), float(c["worst"]))
             for c in content["costs"]
-        ]
-        importance = {str(name): float(number) for name, number in content["importance"].items()}
-        costs = {c.strategy: c for c in listed}
+        }
+        importance = _floats(content["importance"])
         if content["strategy"] not in costs or not set(costs) <= set(STRATEGIES):
             raise ValueError(content["strategy"])
         if content["per_person"] is not None and type(content["per_person"]) is not int:
@@ -117,6 +112,10 @@ def _budget_from_json(content: Any) -> Budget | None:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise MalformedFile("a budget has ε, strategy and costs", parameter="budget", value=str(error)[:60]) from error
     return budget
+
+
+def _floats(content: Any) -> dict[str, float]:
+    return {str(name): float(number) for name, number in content.items()}
 
 
 def _goals_from_json(content: Any) -> dict[str, Workload]:
@@ -168,20 +167,13 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
     from extremal.questionnaire.questionnaire import Questionnaire
 
     check_version(content, source, FORMAT, VERSION, "a questionnaire file")
-    found = content_digest({key: value for key, value in content.items() if key != "hash"})
-    if content.get("hash") != found:
-        raise MalformedFile(
-            "the content must match its hash: the file was changed after it was written",
-            parameter="hash",
-            value=content.get("hash"),
-            hint=f"The content hashes to {found}.",
-        )
+    refuse_changed(content)
     refuse_unknown_fields(content, ("format", "version", "title", "questions", "joint", "goals", "budget"), VERSION)
     listed = content.get("questions")
     if not isinstance(listed, list) or not listed:
         raise MalformedFile("a questionnaire must list its questions", parameter="questions", value=listed)
     joint = JointQuestions.from_json(content["joint"]) if "joint" in content else None
-    together = () if joint is None else joint.names
+    together = {} if joint is None else joint.mechanisms
     questions: dict[str, Mechanism] = {}
     texts: dict[str, QuestionText] = {}
     for entry in listed:
@@ -190,11 +182,8 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
             raise MalformedFile(NOT_NAMED, parameter="question", value=name)
         if set(entry) & set(WORDING):
             texts[name] = _wording(entry)
-        if joint is not None and inside is None:
-            questions[name] = joint.mechanisms[name]
-            continue
-        mechanism, claim = from_json(inside or {}, f"{source}, question {name!r}")
-        questions[name] = mechanism if claim is None else mechanism.claiming(claim)
+        own = f"{source}, question {name!r}"
+        questions[name] = together[name] if inside is None else mechanism_from_json(inside, own)
     goals, budget = _goals_from_json(content.get("goals", {})), _budget_from_json(content.get("budget"))
     made = Questionnaire(questions, joint, goals, budget, texts, content.get("title", ""))
     _refuse_other_writing(content, made)
@@ -212,7 +201,7 @@ def _refuse_other_writing(content: dict[str, Any], made: Questionnaire) -> None:
             raise MalformedFile("a questionnaire must be written as it is saved", parameter=name)
 
 
-def _named(entry: Any, together: tuple[str, ...]) -> tuple[str, dict[str, Any] | None]:
+def _named(entry: Any, together: Collection[str]) -> tuple[str, dict[str, Any] | None]:
     """A question's name and what its file says of its mechanism; None where it is asked jointly."""
     known = {"name", "mechanism", *WORDING}
     content = entry if isinstance(entry, dict) and set(entry) <= known else {}

@@ -24,29 +24,23 @@ from extremal.atomic import refuse_unusable
 from extremal.errors import ExtremalError, InvalidParameter, MalformedFile, MissingDependency
 from extremal.questionnaire.given import OnlyIf, TickAll
 
+Pairs = list[tuple[Any, str]]
+"""Answers as the tool stores them, each with its text."""
+
 MOST_ANSWERS = 10_000  # of one question: beyond, a range is no list of answers
 MOST_QUESTIONS = 10_000  # of a form: beyond, nobody answers it
 MOST_BYTES = 16 << 20  # of a form, and of what a workbook unpacks to
 MOST_ROWS, MOST_COLUMNS = 100_000, 1_000  # of a table: a workbook may say that it has 2^34 empty cells
 RATINGS = (1, 5)  # of SurveyJS, where a rating says nothing else
-STRUCTURE = (
-    "begin",
-    "end",
-    "note",
-    "calculate",
-    "start",
-    "today",
-    "deviceid",
-    "audit",
-    "",
-)  # XLSForm rows that ask nothing
+STRUCTURE = ("begin", "end", "note", "calculate", "start", "today", "deviceid", "audit", "")
+"""XLSForm rows that ask nothing."""
 OR_OTHER = ("or_other", "or other", "or specify other")  # behind the list of an XLSForm choice
 SPECIAL = (
-    ("showNoneItem", "hasNone", "none", "noneText", "None"),
-    ("showRefuseItem", "", "refused", "refuseText", "Refuse to answer"),
-    ("showDontKnowItem", "", "dontknow", "dontKnowText", "Don't know"),
-    ("showOtherItem", "hasOther", "other", "otherText", "Other (describe)"),
-)  # answers that a SurveyJS choice has besides its own: two names of the switch, the code, the text and its default
+    (("showNoneItem", "hasNone"), "none", "noneText", "None"),
+    (("showRefuseItem",), "refused", "refuseText", "Refuse to answer"),
+    (("showDontKnowItem",), "dontknow", "dontKnowText", "Don't know"),
+    (("showOtherItem", "hasOther"), "other", "otherText", "Other (describe)"),
+)  # answers that a SurveyJS choice has besides its own: names of the switch, the code, the text and its default
 
 _EQUALITY = re.compile(
     r"\(*selected\(\s*\$\{(\w+)\}\s*,\s*('[^']*'|\"[^\"]*\")\s*\)\)*"
@@ -117,19 +111,12 @@ class SurveyForm:
 
     def leads(self, question: FormQuestion) -> tuple[str, list[Any]] | None:
         """The earlier question and its answers that a condition names; None if it says something else, or nothing."""
-        parts = [_EQUALITY.fullmatch(part.strip()) for part in re.split(r"\bor\b|\|\|", question.condition)]
-        named = {(part[1] or part[3], part[2] or part[4]) for part in parts if part is not None}
-        if len(named) < len(parts) or len({name for name, _ in named}) != 1:
+        name, wanted = _equalities(question.condition)
+        place = self._place.get(name, len(self.questions))
+        if place >= self._place[question.name] or self.questions[place].several:
             return None
-        name = next(iter(named))[0]
-        if name not in self._place or self._place[name] >= self._place[question.name]:
-            return None
-        before = self.questions[self._place[name]]
-        if before.several:
-            return None
-        wanted = {str(value).strip("'\"").casefold() for _, value in named}
-        found = [answer for answer in before.answers if str(answer).casefold() in wanted]
-        return (before.name, found) if len(found) == len(wanted) else None
+        found = [answer for answer in self.questions[place].answers if str(answer).casefold() in wanted]
+        return (name, found) if len(found) == len(wanted) else None
 
     @cached_property
     def _place(self) -> dict[str, int]:
@@ -178,6 +165,17 @@ def read_form(path: str | Path) -> SurveyForm:
         ) from None
 
 
+def _equalities(condition: str) -> tuple[str, set[str]]:
+    """The one question whose answer decides a condition, and the answers that it names, folded; "" where there is no
+    such question."""
+    parts = [_EQUALITY.fullmatch(part.strip()) for part in re.split(r"\bor\b|\|\|", condition)]
+    named = {(part[1] or part[3], part[2] or part[4]) for part in parts if part is not None}
+    questions = {name for name, _ in named}
+    if len(named) < len(parts) or len(questions) != 1:
+        return "", set()
+    return questions.pop(), {value.strip("'\"").casefold() for _, value in named}
+
+
 class _FormReader:
     """Questions as they are read."""
 
@@ -189,8 +187,21 @@ class _FormReader:
         self.conditions: list[str] = []  # of the question that is added next, and of the groups that it is in
         self.title = ""
 
-    def add(self, name: str, text: str, pairs: Sequence[tuple[Any, str]], kind: str, several: bool = False) -> None:
-        """A question with its answers; one with fewer than two, or too many, is not randomised."""
+    def add(self, name: str, text: str, pairs: Pairs | None, kind: str, several: bool = False) -> None:
+        """A question with its answers; one without, with fewer than two, or too many, is not randomised."""
+        if pairs is None:
+            self.others.append((name, kind))
+            return
+        self._use(name)
+        codes = tuple(code for code, _ in pairs)
+        if len(codes) < (1 if several else 2) or not _are_labels(codes):
+            self.others.append((name, kind))
+            return
+        labels = tuple(label or str(code) for code, label in pairs)
+        condition = " and ".join(dict.fromkeys(filter(None, self.conditions)))
+        self.questions.append(FormQuestion(name, text or name, codes, labels, several, condition))
+
+    def _use(self, name: str) -> None:
         if not name or name in self.names or len(self.names) >= MOST_QUESTIONS:
             raise MalformedFile(
                 f"a form has at most {MOST_QUESTIONS:,} questions, each with a name of its own",
@@ -198,15 +209,6 @@ class _FormReader:
                 value=name,
             )
         self.names.add(name)
-        codes = [code for code, _ in pairs]
-        enough = len(pairs) >= (1 if several else 2) and len(pairs) <= MOST_ANSWERS
-        stored = all(isinstance(code, (str, int)) for code in codes)  # no fraction, list or null is a label
-        if not enough or not stored or len(set(map(str, codes))) < len(codes):
-            self.others.append((name, kind))
-            return
-        labels = tuple(label or str(code) for code, label in pairs)
-        condition = " and ".join(dict.fromkeys(filter(None, self.conditions)))
-        self.questions.append(FormQuestion(name, text or name, tuple(codes), labels, several, condition))
 
     def form(self) -> SurveyForm:
         if not self.questions and not self.others:
@@ -214,10 +216,16 @@ class _FormReader:
         return SurveyForm(self.kind, tuple(self.questions), tuple(self.others), self.title)
 
 
+def _are_labels(codes: Sequence[Any]) -> bool:
+    """Whether they are few and different enough, and no fraction, list or null is among them."""
+    stored = all(isinstance(code, (str, int)) for code in codes)
+    return stored and len(set(map(str, codes))) == len(codes) <= MOST_ANSWERS
+
+
 # -- XLSForm
 
 
-def _xlsform(path: Path) -> SurveyForm:
+def _workbook(path: Path) -> Any:
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -225,21 +233,18 @@ def _xlsform(path: Path) -> SurveyForm:
     with zipfile.ZipFile(path) as packed:
         if sum(part.file_size for part in packed.infolist()) > MOST_BYTES:
             raise MalformedFile(f"a form unpacks to at most {MOST_BYTES >> 20} MiB", parameter="path", value=str(path))
-    book = load_workbook(path, read_only=True, data_only=True)
+    return load_workbook(path, read_only=True, data_only=True)
+
+
+def _xlsform(path: Path) -> SurveyForm:
+    book = _workbook(path)
     sheets = {str(name).strip().lower(): name for name in book.sheetnames}
 
     def rows(name: str) -> Iterator[dict[str, Any]]:
-        found = book[sheets[name]].iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS + 1, values_only=True)
-        return _rows(found)
+        return _rows(book[sheets[name]].iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS + 1, values_only=True))
 
-    survey = list(rows("survey"))
-    choices: dict[str, list[tuple[Any, str]]] = {}
-    for row in rows("choices") if "choices" in sheets else ():
-        code = _text(row.get("name")) or _text(row.get("value"))
-        if code:
-            listed_in = _text(row.get("list_name")) or _text(row.get("list name"))
-            choices.setdefault(listed_in, []).append((code, _label(row)))
-    found = _FormReader("XLSForm")
+    found, survey = _FormReader("XLSForm"), list(rows("survey"))
+    choices = _xlsform_choices(rows("choices") if "choices" in sheets else ())
     settings = next(_rows(book[sheets["settings"]].iter_rows(values_only=True)), {}) if "settings" in sheets else {}
     found.title = _text(settings.get("form_title"))
     groups: list[tuple[bool, str]] = []  # whether a group is a repeat, and its condition
@@ -256,27 +261,38 @@ def _xlsform(path: Path) -> SurveyForm:
     return found.form()
 
 
-def _xlsform_row(
-    found: _FormReader, row: dict[str, Any], kind: str, choices: dict[str, list[tuple[Any, str]]], repeated: bool
-) -> None:
+def _xlsform_choices(rows: Iterable[dict[str, Any]]) -> dict[str, Pairs]:
+    """The lists of choices by their names."""
+    choices: dict[str, Pairs] = {}
+    for row in rows:
+        code = _text(row.get("name")) or _text(row.get("value"))
+        if code:
+            listed_in = _text(row.get("list_name")) or _text(row.get("list name"))
+            choices.setdefault(listed_in, []).append((code, _label(row)))
+    return choices
+
+
+def _xlsform_row(found: _FormReader, row: dict[str, Any], kind: str, choices: dict[str, Pairs], repeated: bool) -> None:
     """One row that is no group."""
     name, (word, _, rest) = _text(row.get("name")), kind.partition(" ")
-    which, _, other = rest.partition(" ")
-    listed = choices.get(which, [])
-    if other in OR_OTHER and listed and "other" not in (code for code, _ in listed):
-        listed = [*listed, ("other", "Other")]
     if word.split("_")[0] in STRUCTURE or not name:
         return
+    answers: Pairs | None = None
     if repeated:
-        found.others.append((name, f"{kind}, repeated"))
-    elif word == "select_one":
-        found.add(name, _label(row), listed, kind)
-    elif word == "select_multiple":
-        found.add(name, _label(row), listed, kind, several=True)
+        kind = f"{kind}, repeated"
     elif word == "range":
-        found.add(name, _label(row), _range_of(_text(row.get("parameters"))), kind)
-    else:
-        found.others.append((name, kind))
+        answers = _range_of(_text(row.get("parameters")))
+    elif word in ("select_one", "select_multiple"):
+        answers = _selected(choices, rest)
+    found.add(name, _label(row), answers, kind, several=word == "select_multiple")
+
+
+def _selected(choices: dict[str, Pairs], rest: str) -> Pairs:
+    """The list that a row names, with "other" where it is asked for."""
+    which, _, other = rest.partition(" ")
+    listed = choices.get(which, [])
+    more = other in OR_OTHER and listed and "other" not in (code for code, _ in listed)
+    return [*listed, ("other", "Other")] if more else listed
 
 
 def _rows(rows: Iterator[Sequence[Any]]) -> Iterator[dict[str, Any]]:
@@ -318,7 +334,7 @@ def _label(row: dict[str, Any]) -> str:
     return next((_text(row[key]) for key in row if key.split("::")[0].strip() == "label" and _text(row[key])), "")
 
 
-def _range_of(parameters: str) -> list[tuple[Any, str]]:
+def _range_of(parameters: str) -> Pairs:
     """start, end and step of a range of whole numbers."""
     given = {key: float(value) for key, value in re.findall(r"(start|end|step)\s*=\s*([-0-9.]+)", parameters)}
     start, end, step = given.get("start", 1), given.get("end", 10), given.get("step", 1)
@@ -327,14 +343,14 @@ def _range_of(parameters: str) -> list[tuple[Any, str]]:
     return _numbers(int(start), int(end), int(step))
 
 
-def _numbers(low: int, high: int, step: int) -> list[tuple[Any, str]]:
+def _numbers(low: int, high: int, step: int) -> Pairs:
     """Whole numbers as answers, no more of them than tell that they are too many."""
     return [(n, str(n)) for n in range(low, high + 1, max(1, step))[: MOST_ANSWERS + 1]]
 
 
 # -- LimeSurvey
 
-LIME_FIXED: dict[str, list[tuple[Any, str]]] = {
+LIME_FIXED: dict[str, Pairs] = {
     "Y": [("Y", "Yes"), ("N", "No")],
     "G": [("F", "Female"), ("M", "Male")],
     "5": [(n, str(n)) for n in range(1, 6)],
@@ -353,16 +369,9 @@ def _limesurvey(path: Path) -> SurveyForm:
         kind = row["type/scale"]
         found.conditions = [group, _lime_condition(row)]
         other = [("-oth-", "Other")] if row.get("other") == "Y" else []
-        answers = _once([(r["name"], r["text"]) for r in inner if r["class"] == "A"]) + other
-        items = _once([(r["name"], r["text"]) for r in inner if r["class"] == "SQ"])
-        if kind in ("L", "!", "O"):
-            found.add(row["name"], row["text"], answers, kind)
-        elif kind in LIME_FIXED:
-            found.add(row["name"], row["text"], LIME_FIXED[kind], kind)
-        elif kind == "M":
-            found.add(row["name"], row["text"], items, kind, several=True)
-        else:
-            found.others.append((row["name"], kind))
+        answers, items = _once(inner, "A") + other, _once(inner, "SQ")
+        listed = {**LIME_FIXED, "L": answers, "!": answers, "O": answers, "M": items}
+        found.add(row["name"], row["text"], listed.get(kind), kind, several=kind == "M")
     return found.form()
 
 
@@ -386,11 +395,12 @@ def _lime_condition(row: dict[str, str]) -> str:
     return "" if (row.get("relevance") or "1") == "1" else row["relevance"]
 
 
-def _once(pairs: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
-    """The first text of each code."""
+def _once(rows: list[dict[str, Any]], kind: str) -> Pairs:
+    """The first text of each code in the rows of a class."""
     kept: dict[Any, str] = {}
-    for code, text in pairs:
-        kept.setdefault(code, text)
+    for row in rows:
+        if row["class"] == kind:
+            kept.setdefault(row["name"], row["text"])
     return list(kept.items())
 
 
@@ -402,26 +412,10 @@ def _surveyjs(path: Path) -> SurveyForm:
     found = _FormReader("SurveyJS")
     found.title = _said(content.get("title"))
     for element, found.conditions in _elements(content, []):
-        kind, name = str(element.get("type")), str(element.get("name"))
-        text = _said(element.get("title"))
-        if kind in ("radiogroup", "dropdown", "buttongroup") or (
-            kind == "imagepicker" and not element.get("multiSelect")
-        ):
-            found.add(name, text, _choices(element), kind)
-        elif kind == "boolean":
-            yes, no = element.get("valueTrue", True), element.get("valueFalse", False)
-            found.add(
-                name,
-                text,
-                [(no, _said(element.get("labelFalse")) or "No"), (yes, _said(element.get("labelTrue")) or "Yes")],
-                kind,
-            )
-        elif kind == "rating":
-            found.add(name, text, _ratings(element), kind)
-        elif kind in ("checkbox", "tagbox"):
-            found.add(name, text, _choices(element), kind, several=True)
-        elif kind not in ("html", "image", "panel"):
-            found.others.append((name, kind))
+        kind, several = str(element.get("type")), element.get("type") in ("checkbox", "tagbox")
+        if kind not in ("html", "image", "panel"):
+            answers = SURVEYJS_ANSWERS.get(kind, _none)(element)
+            found.add(str(element.get("name")), _said(element.get("title")), answers, kind, several)
     return found.form()
 
 
@@ -443,25 +437,38 @@ def _said(text: Any) -> str:
     return "" if text is None else str(text)
 
 
-def _choices(element: dict[str, Any]) -> list[tuple[Any, str]]:
+def _none(_element: dict[str, Any]) -> None:
+    """A kind of question without a list of answers."""
+
+
+def _yes_or_no(element: dict[str, Any]) -> Pairs:
+    no, yes = _said(element.get("labelFalse")) or "No", _said(element.get("labelTrue")) or "Yes"
+    return [(element.get("valueFalse", False), no), (element.get("valueTrue", True), yes)]
+
+
+def _pictures(element: dict[str, Any]) -> Pairs | None:
+    return None if element.get("multiSelect") else _choices(element)
+
+
+def _choices(element: dict[str, Any]) -> Pairs:
     if "choicesMin" in element or "choicesMax" in element:
-        low, high, step = (
-            int(element.get(key, d)) for key, d in (("choicesMin", 1), ("choicesMax", 1), ("choicesStep", 1))
-        )
+        low, high, step = (int(element.get(key, 1)) for key in ("choicesMin", "choicesMax", "choicesStep"))
         return _numbers(low, high, step)
-    pairs = []
-    for one in element.get("choices") or []:
-        code, text = (one["value"], _said(one.get("text"))) if isinstance(one, dict) else (one, "")
-        if isinstance(code, str) and not text:  # "1|One" is short for both
-            code, _, text = code.partition("|")
-        pairs.append((code, text or str(code)))
-    for switch, old, code, caption, default in SPECIAL:
-        if pairs and (element.get(switch) or element.get(old)):
+    pairs = [_choice(one) for one in element.get("choices") or []]
+    for switches, code, caption, default in SPECIAL:
+        if pairs and any(map(element.get, switches)):
             pairs.append((code, _said(element.get(caption)) or default))
     return pairs
 
 
-def _ratings(element: dict[str, Any]) -> list[tuple[Any, str]]:
+def _choice(one: Any) -> tuple[Any, str]:
+    code, text = (one["value"], _said(one.get("text"))) if isinstance(one, dict) else (one, "")
+    if isinstance(code, str) and not text:  # "1|One" is short for both
+        code, _, text = code.partition("|")
+    return code, text or str(code)
+
+
+def _ratings(element: dict[str, Any]) -> Pairs:
     if element.get("rateValues"):
         return _choices({"choices": element["rateValues"]})
     low = int(element.get("rateMin", RATINGS[0]))
@@ -471,9 +478,18 @@ def _ratings(element: dict[str, Any]) -> list[tuple[Any, str]]:
     return _numbers(low, high, int(element.get("rateStep", 1)))
 
 
+SURVEYJS_ANSWERS: dict[str, Callable[[dict[str, Any]], Pairs | None]] = {
+    **dict.fromkeys(("radiogroup", "dropdown", "buttongroup", "checkbox", "tagbox"), _choices),
+    "imagepicker": _pictures,
+    "boolean": _yes_or_no,
+    "rating": _ratings,
+}
+
+
 # -- REDCap
 
 REDCAP_CONDITION = "Branching Logic (Show field only if...)"  # the column of conditions
+REDCAP_FIXED: dict[str, Pairs] = {"yesno": [("1", "Yes"), ("0", "No")], "truefalse": [("1", "True"), ("0", "False")]}
 
 
 def _redcap(path: Path) -> SurveyForm:
@@ -482,25 +498,23 @@ def _redcap(path: Path) -> SurveyForm:
         name, kind = row["Variable / Field Name"], row["Field Type"]
         found.conditions = [row.get(REDCAP_CONDITION) or ""]
         text, listed = row["Field Label"], _redcap_choices(row["Choices, Calculations, OR Slider Labels"] or "")
-        if kind in ("radio", "dropdown"):
-            found.add(name, text, listed, kind)
-        elif kind == "yesno":
-            found.add(name, text, [("1", "Yes"), ("0", "No")], kind)
-        elif kind == "truefalse":
-            found.add(name, text, [("1", "True"), ("0", "False")], kind)
-        elif kind == "checkbox":
-            found.add(name, text, listed, kind, several=True)
-        elif kind == "text" and row.get("Text Validation Type OR Show Slider Number") == "integer":
-            ends = [row.get("Text Validation Min") or "", row.get("Text Validation Max") or ""]
-            whole = all(re.fullmatch(r"-?[0-9]{1,9}", end) for end in ends)
-            span = _numbers(int(ends[0]), int(ends[1]), 1) if whole else []
-            found.add(name, text, span, "text (integer)")
+        if kind == "text" and row.get("Text Validation Type OR Show Slider Number") == "integer":
+            found.add(name, text, _redcap_span(row), "text (integer)")
+        elif kind in ("radio", "dropdown", "checkbox"):
+            found.add(name, text, listed, kind, several=kind == "checkbox")
         elif kind != "descriptive":
-            found.others.append((name, kind))
+            found.add(name, text, REDCAP_FIXED.get(kind), kind)
     return found.form()
 
 
-def _redcap_choices(text: str) -> list[tuple[Any, str]]:
+def _redcap_span(row: dict[str, Any]) -> Pairs:
+    """The whole numbers between two ends, none where an end is missing."""
+    ends = [row.get(f"Text Validation {end}") or "" for end in ("Min", "Max")]
+    whole = all(re.fullmatch(r"-?[0-9]{1,9}", end) for end in ends)
+    return _numbers(int(ends[0]), int(ends[1]), 1) if whole else []
+
+
+def _redcap_choices(text: str) -> Pairs:
     """ "1, Yes | 2, No" as codes and labels."""
     parts = [part.partition(",") for part in text.split("|") if part.strip()]
     return [(code.strip(), label.strip()) for code, _, label in parts]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from extremal.errors import InvalidParameter
 from extremal.exact import as_fraction
@@ -18,6 +18,8 @@ from extremal.mechanism.labels import Labels
 from extremal.questionnaire.questions import BranchQuestion, Question
 from extremal.questionnaire.records import MOST_RECORDS, NO_ANSWER, SKIPPED
 from extremal.utility import Mean, Workload
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class OnlyIf:
 
 
 def questions_of(
-    given: Any, importance: Mapping[str, Any] | None, optional: Iterable[str] = ()
+    given: Any, importance: Mapping[str, Any] | None, optional: Iterable[str] | None = None
 ) -> tuple[list[Question], dict[str, Mechanism]]:
     """The questions to be asked within a budget, and those that have their mechanism already."""
     if not isinstance(given, Mapping) or not given:
@@ -71,20 +73,28 @@ def questions_of(
     for name, what in given.items():
         single.update(what.questions(name) if isinstance(what, TickAll) else {name: what})
     weights = _importance(single, given, importance or {})
-    fixed = {name: what for name, what in single.items() if isinstance(what, Mechanism)}
-    conditions = {name: what for name, what in single.items() if isinstance(what, OnlyIf)}
+    fixed, conditions = _of_kind(single, Mechanism), _of_kind(single, OnlyIf)
     asked = {
-        name: _question(name, what.ask if isinstance(what, OnlyIf) else what, weights[name])
+        name: _question(name, conditions[name].ask if name in conditions else what, weights[name])
         for name, what in single.items()
         if name not in fixed
     }
+    return _branched(_with_silence(asked, optional or ()), conditions), fixed
+
+
+def _of_kind(single: Mapping[str, Any], kind: type[T]) -> dict[str, T]:
+    return {name: what for name, what in single.items() if isinstance(what, kind)}
+
+
+def _with_silence(asked: dict[str, Question], optional: Iterable[str]) -> dict[str, Question]:
+    """The questions, with "(no answer)" among the answers to the optional ones."""
     for name in dict.fromkeys(optional):
         if name not in asked or asked[name].goal is not None:
             raise InvalidParameter(
                 "optional must name questions about shares", parameter="optional", value=name, hint="optional=['age']."
             )
         asked[name] = _with_label(asked[name], NO_ANSWER)
-    return _branched(asked, conditions), fixed
+    return asked
 
 
 def _with_label(question: Question, label: str) -> Question:
@@ -94,29 +104,31 @@ def _with_label(question: Question, label: str) -> Question:
 
 def _branched(asked: dict[str, Question], conditions: Mapping[str, OnlyIf]) -> list[Question]:
     """The questions, those that lead to others together with them."""
-    if not conditions:
-        return list(asked.values())
     followers: dict[str, list[str]] = {}
-    names = list(asked)
     for name, condition in conditions.items():
-        before = condition.question
-        if before not in asked or names.index(before) >= names.index(name) or asked[name].goal is not None:
-            raise InvalidParameter(
-                "a condition is on an earlier question about shares", parameter=f"questions[{name!r}]", value=before
-            )
-        for answer in condition.leads:
-            if asked[before].labels.find(answer) is None:
-                raise InvalidParameter(
-                    f"a condition names answers to {before!r}", parameter=f"questions[{name!r}]", value=answer
-                )
-        followers.setdefault(before, []).append(name)
+        _refuse_condition(name, condition, asked)
+        followers.setdefault(condition.question, []).append(name)
     for name in conditions:
         asked[name] = _with_label(asked[name], SKIPPED)
     return [
-        _branch(name, asked, conditions, followers) if name in followers else asked[name]
-        for name in names
+        _branch(name, asked, conditions, followers) if name in followers else question
+        for name, question in asked.items()
         if name not in conditions
     ]
+
+
+def _refuse_condition(name: str, condition: OnlyIf, asked: Mapping[str, Question]) -> None:
+    """Raise unless it names answers to an earlier question."""
+    before, names = condition.question, list(asked)
+    if before not in asked or names.index(before) >= names.index(name) or asked[name].goal is not None:
+        raise InvalidParameter(
+            "a condition is on an earlier question about shares", parameter=f"questions[{name!r}]", value=before
+        )
+    for answer in condition.leads:
+        if asked[before].labels.find(answer) is None:
+            raise InvalidParameter(
+                f"a condition names answers to {before!r}", parameter=f"questions[{name!r}]", value=answer
+            )
 
 
 def _branch(
@@ -179,9 +191,19 @@ def _question(name: Any, given: Any, importance: float) -> Question:
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Workload):
         return _with_goal(name, given[1], list(given[0]), importance)
     if isinstance(given, Workload):
-        whole = isinstance(given, Mean) and all(float(v).is_integer() for v in given.values)
-        answers = [int(v) for v in given.values] if whole and isinstance(given, Mean) else list(range(given.k))
-        return _with_goal(name, given, answers, importance)
+        return _with_goal(name, given, _answers_to(given), importance)
+    return Question(name, _listed(name, given), None, importance)
+
+
+def _answers_to(goal: Workload) -> list[int]:
+    """The answers of a goal that comes without labels: the values of a mean that are whole, else numbers."""
+    if isinstance(goal, Mean) and all(float(v).is_integer() for v in goal.values):
+        return [int(v) for v in goal.values]
+    return list(range(goal.k))
+
+
+def _listed(name: str, given: Any) -> Labels:
+    """Answers that are given as a list, a range, or their number."""
     if isinstance(given, int) and not isinstance(given, bool):
         given = range(given)
     if isinstance(given, str) or not isinstance(given, Iterable):
@@ -195,7 +217,7 @@ def _question(name: Any, given: Any, importance: float) -> Question:
         raise InvalidParameter(
             f"question {name!r} must have at least 2 answers", parameter=f"questions[{name!r}]", value=list(labels)
         )
-    return Question(name, labels, None, importance)
+    return labels
 
 
 def _with_goal(name: str, goal: Workload, answers: list[Any], importance: float) -> Question:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations, product
 from typing import Any
 
 import numpy as np
@@ -74,13 +74,17 @@ class JointQuestions:
             if any(family != AllSets(len(branch.records), 1) for family in self.structure.families[unit]):
                 raise InvalidParameter("a branch is reported as one record", parameter="families", value=unit)
         for i, name in enumerate(self.names):
-            kinds = self.kinds(i)
-            if not kinds:
-                raise InvalidParameter("every question must be asked of somebody", parameter="question", value=name)
-            if len(kinds) > 1 and any(not self._listed(i, kind) for kind in kinds):
-                raise InvalidParameter(
-                    "a question whose reports are not listed is asked in one way only", parameter="question", value=name
-                )
+            self._refuse_ways(name, i)
+
+    def _refuse_ways(self, name: str, column: int) -> None:
+        """Raise unless a question is asked of somebody, in one way if its reports are not listed."""
+        kinds = self.kinds(column)
+        if not kinds:
+            raise InvalidParameter("every question must be asked of somebody", parameter="question", value=name)
+        if len(kinds) > 1 and any(not self._listed(column, kind) for kind in kinds):
+            raise InvalidParameter(
+                "a question whose reports are not listed is asked in one way only", parameter="question", value=name
+            )
 
     def _refuse_branches(self) -> None:
         """Raise unless the branches have columns of their own and different records of answers that there are."""
@@ -114,6 +118,10 @@ class JointQuestions:
     def kinds(self, column: int) -> list[Kind]:
         """The ways in which a column is asked."""
         return self.structure.kinds(self._unit[column])
+
+    def number_of(self, column: int, family: int, coin: int) -> int:
+        """The place of the kind with this family and coin among those of a column."""
+        return next(n for n, kind in enumerate(self.kinds(column)) if (kind.family, kind.coin) == (family, coin))
 
     def asked(self, name: str) -> Fraction:
         """The probability that a person is asked a question."""
@@ -187,10 +195,9 @@ class JointQuestions:
 
     def _written(self, i: int, kind: Kind, plain: list[Label]) -> list[Label]:
         """Reports with the number of their kind before them, where there are several."""
-        kinds = self.kinds(i)
-        if len(kinds) == 1:
+        if len(self.kinds(i)) == 1:
             return plain
-        place = next(n for n, other in enumerate(kinds) if (other.family, other.coin) == (kind.family, kind.coin))
+        place = self.number_of(i, kind.family, kind.coin)
         return [_numbered(place, label) for label in plain]
 
     def _plain(self, i: int, kind: Kind) -> list[Label]:
@@ -278,13 +285,8 @@ class JointQuestions:
             labels = tuple(Labels.from_json(one, "answers") for one in stored_list(content["answers"], "answers"))
             structure = JointBlocks.from_json(content["structure"])
             privacy = LDP.from_json(content["privacy"])
-            branches = tuple(
-                Branch(
-                    tuple(names.index(name) for name in stored_list(columns, "records")),
-                    tuple(tuple(stored_list(one, "records")) for one in stored_list(records, "records")),
-                )
-                for columns, records in stored_list(content.get("records", []), "records")
-            )
+            stored = stored_list(content.get("records", []), "records")
+            branches = tuple(Branch.from_json(names, *branch) for branch in stored)
         except MalformedFile:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -295,7 +297,7 @@ class JointQuestions:
             ) from error
         if not all(isinstance(name, str) for name in names):
             raise MalformedFile("a question needs a name", parameter="names", value=str(names)[:60])
-        if any(type(x) is not int for branch in branches for record in branch.records for x in record):
+        if any(type(x) is not int for branch in branches for x in chain.from_iterable(branch.records)):
             raise MalformedFile("admissible records are codes of answers", parameter="records")
         return cls(names, labels, structure, privacy, branches)
 
@@ -320,7 +322,7 @@ class JointQuestions:
         for (one, other, together), weight in weights.items():
             left: Sequence[Label | None] = [None] if one is None else self.reports(i, one)
             right: Sequence[Label | None] = [None] if other is None else self.reports(j, other)
-            pairs += [(a, b) for a in left for b in right]
+            pairs += product(left, right)
             parts.append(weight / total * self._both(i, one, j, other, together))
         return pairs, np.hstack(parts)
 

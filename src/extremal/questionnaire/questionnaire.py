@@ -42,9 +42,13 @@ from extremal.questionnaire import files
 from extremal.questionnaire.budget import Budget, notion_of, spend
 from extremal.questionnaire.disclosure import QuestionnaireDisclosure, disclosure
 from extremal.questionnaire.joint import JointQuestions
-from extremal.questionnaire.keyed import privatize_keyed_answers
 from extremal.questionnaire.plan import QuestionnairePlan, plan_questions
-from extremal.questionnaire.release import privatize_answers, privatize_answers_file, privatize_remembered
+from extremal.questionnaire.release import (
+    privatize_answers,
+    privatize_answers_file,
+    privatize_keyed_answers,
+    privatize_remembered,
+)
 from extremal.questionnaire.reports import CollectedReports, checked_record
 from extremal.questionnaire.texts import LONGEST_TEXT, QuestionText, texts_of
 from extremal.tables import aligned, number
@@ -98,28 +102,11 @@ class Questionnaire:
     title: str = ""
 
     def __post_init__(self) -> None:
-        given: object = self.questions
-        if not isinstance(given, Mapping) or not 0 < len(given) <= MOST_QUESTIONS:
-            raise InvalidParameter(
-                f"a questionnaire maps 1 to {MOST_QUESTIONS} names to mechanisms",
-                parameter="questions",
-                value=type(given).__name__ if not isinstance(given, Mapping) else len(given),
-                hint='ex.Questionnaire({"drugs": m1, "party": m2}).',
-            )
-        for name, mechanism in given.items():
-            if not isinstance(name, str) or not name.strip():
-                raise InvalidParameter("a question needs a name", parameter="name", value=name)
-            if not isinstance(mechanism, Mechanism):
-                raise InvalidParameter(
-                    "a question needs a Mechanism",
-                    parameter=f"questions[{name!r}]",
-                    value=type(mechanism).__name__,
-                    hint="Questionnaire.within(epsilon, {name: answers}) makes the mechanisms.",
-                )
-        object.__setattr__(self, "questions", MappingProxyType(dict(given)))
+        _refuse_no_mechanisms(self.questions)
+        object.__setattr__(self, "questions", MappingProxyType(dict(self.questions)))
         object.__setattr__(self, "goals", MappingProxyType(dict(self.goals)))
-        for name in self._together:
-            if name not in self.questions or self.joint is None or self.questions[name] != self.joint.mechanisms[name]:
+        for name, mechanism in self.together.items():
+            if self.questions.get(name) != mechanism:
                 raise InvalidParameter(
                     "a question that is asked jointly has the mechanism that follows", parameter="question", value=name
                 )
@@ -143,9 +130,9 @@ class Questionnaire:
         return type(self), (dict(self.questions), self.joint, goals, self.budget, texts, self.title)
 
     @property
-    def _together(self) -> tuple[str, ...]:
-        """The questions that are asked jointly."""
-        return () if self.joint is None else self.joint.names
+    def together(self) -> Mapping[str, Mechanism]:
+        """The questions that are asked jointly, each with its own mechanism."""
+        return {} if self.joint is None else self.joint.mechanisms
 
     @classmethod
     def within(
@@ -199,7 +186,7 @@ class Questionnaire:
     @property
     def _counted(self) -> list[LDP | None]:
         """What adds up: the notion of each independent mechanism."""
-        found = [notion for name, notion in self.notions.items() if name not in self._together]
+        found = [notion for name, notion in self.notions.items() if name not in self.together]
         return found if self.joint is None else [*found, self.joint.privacy]
 
     def level_of(self, question: str) -> float:
@@ -333,12 +320,12 @@ class Questionnaire:
 
     def _estimated(self, reports: CollectedReports, name: str, options: Mapping[str, Any]) -> Any:
         goal = self.goals.get(name)
-        return reports.estimate(name, self.questions[name], goal, name in self._together, options)
+        return reports.estimate(name, self.questions[name], goal, name in self.together, options)
 
     def chance(self, question: str) -> Fraction:
         """The probability that a person is asked a question."""
         self._refuse_unknown(question)
-        if self.joint is None or question not in self._together:
+        if self.joint is None or question not in self.together:
             return Fraction(1)
         return self.joint.asked(question)
 
@@ -359,23 +346,22 @@ class Questionnaire:
         """
         if first not in self.questions:
             self._refuse_unknown(second)
-        together = [name for name in (first, second) if name in self._together]
+        together = {first, second} & set(self.together)
         reports = CollectedReports(self, frame, check_hash)
+        mechanisms = {name: self.questions.get(name) for name in (first, second)}
         if not together and reports.path is None:
-            return estimate_crosstab(reports.given, {n: self.questions.get(n) for n in (first, second)}, **options)
+            return estimate_crosstab(reports.given, mechanisms, **options)
         if options and together:
             raise InvalidParameter(
                 "questions that are asked jointly are tabulated without weights",
                 parameter="options",
                 value=sorted(options),
             )
-        lists = reports.lists([first, second])
-        kept = [i for i in range(len(lists[first])) if any(lists[name][i] is not None for name in together)]
-        rows = {name: [column[i] for i in kept] for name, column in lists.items()}
-        if len(together) == 2 and self.joint is not None:
-            pairs, matrix = self.joint.pair(first, second)
-            return estimate_pairs(rows, {n: self.questions[n].inputs for n in (first, second)}, pairs, matrix)
-        return estimate_crosstab(rows, {n: self.questions.get(n) for n in (first, second)}, **options)
+        rows = reports.answered([first, second], together)
+        if len(together) < 2 or self.joint is None:
+            return estimate_crosstab(rows, mechanisms, **options)
+        pairs, matrix = self.joint.pair(first, second)
+        return estimate_pairs(rows, {n: self.questions[n].inputs for n in (first, second)}, pairs, matrix)
 
     def plan(self, *, n: int | None = None, half_width: Any = None, level: float = 0.95) -> QuestionnairePlan:
         """Plan a survey with this questionnaire: the half-width of every question from n people, or the people that a
@@ -500,6 +486,27 @@ class Questionnaire:
                 parameter="question",
                 value=question,
                 hint=f"They are {', '.join(list(self.questions)[:8])}.",
+            )
+
+
+def _refuse_no_mechanisms(given: object) -> None:
+    """Raise unless names are mapped to mechanisms."""
+    if not isinstance(given, Mapping) or not 0 < len(given) <= MOST_QUESTIONS:
+        raise InvalidParameter(
+            f"a questionnaire maps 1 to {MOST_QUESTIONS} names to mechanisms",
+            parameter="questions",
+            value=type(given).__name__ if not isinstance(given, Mapping) else len(given),
+            hint='ex.Questionnaire({"drugs": m1, "party": m2}).',
+        )
+    for name, mechanism in given.items():
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidParameter("a question needs a name", parameter="name", value=name)
+        if not isinstance(mechanism, Mechanism):
+            raise InvalidParameter(
+                "a question needs a Mechanism",
+                parameter=f"questions[{name!r}]",
+                value=type(mechanism).__name__,
+                hint="Questionnaire.within(epsilon, {name: answers}) makes the mechanisms.",
             )
 
 

@@ -19,6 +19,7 @@ from extremal.columns.lists import MISSING
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.structures.structure import stored_list
 from extremal.release.privatize import input_codes, unknown
 from extremal.release.sampling.loops import Codes
 
@@ -36,6 +37,12 @@ class Branch:
 
     columns: tuple[int, ...]
     records: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def from_json(cls, names: Sequence[str], columns: Any, records: Any) -> Branch:
+        """A branch as a file has it: the names of its columns, and the records."""
+        own = tuple(names.index(name) for name in stored_list(columns, "records"))
+        return cls(own, tuple(tuple(stored_list(one, "records")) for one in stored_list(records, "records")))
 
     def counts(self, column: int, k: int) -> Floats:
         """How many records have each of the k answers in a column."""
@@ -110,11 +117,11 @@ def _settle(joint: JointQuestions, branch: Branch, codes: Codes) -> None:
     ahead = {record[:end] for record in known for end in range(1, len(record) + 1)}
     labels = [joint.labels[i] for i in branch.columns]
     for row, given in enumerate(codes[:, branch.columns].tolist()):
-        record: tuple[int, ...] = ()
+        record: tuple[Any, ...] = ()
         for own, code in zip(labels, given, strict=True):
             skipped, silent = own.find(SKIPPED), code in (MISSING, own.find(NO_ANSWER))
-            away = silent and skipped is not None and (*record, skipped) in ahead
-            record = (*record, skipped if away and skipped is not None else code)
+            away = silent and (*record, skipped) in ahead
+            record = (*record, skipped if away else code)
         if record not in known:
             where = f"{', '.join(joint.names[i] for i in branch.columns)}[{row}]"
             raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""Answers to all questions → reports, in a frame, through a memory, or from file to file.
+"""Answers to all questions → reports, in a frame, through a memory, by a key, or from file to file.
 
 Every answer is read before anything is drawn or stored. Whoever was not asked a question has nothing in its column; a
 missing answer is read as `extremal.questionnaire.records` says, where it has its place.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -24,12 +24,16 @@ from extremal.mechanism.structures import SubsetSelection
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.records import NO_ANSWER, column_codes, plain_column, record_codes
 from extremal.release import privatize
+from extremal.release.engines.keyed import KeyedColumn, OwnWords, RowWords, column_secret, keys_in
+from extremal.release.engines.lazy import checked_key, with_keyed_columns
 from extremal.release.files import Made, privatize_file
+from extremal.release.sampling.loops import Codes
 
 if TYPE_CHECKING:
     from extremal.release.memory import Memory
 
 Mechanisms = Mapping[str, Mechanism]
+NAME = b"questions that are asked jointly"  # in place of a column's, for the words that all of them read
 
 
 def privatize_answers(frame: Any, questions: Mechanisms, joint: JointQuestions | None) -> Any:
@@ -89,10 +93,17 @@ def privatize_remembered(
     done = with_columns(given, made)
     if joint is None or records is None:
         return done
+    return _placed(done, _remembered_jointly(memory, people, joint, records), questions, frame)
+
+
+def _remembered_jointly(
+    memory: Memory, people: list[Any], joint: JointQuestions, records: Codes
+) -> dict[str, list[Any]]:
+    """The reports of the joint mechanism by question, stored or new."""
     answers = [tuple(labels[code] for labels, code in zip(joint.labels, row, strict=True)) for row in records.tolist()]
     stored = memory.reports(people, " + ".join(joint.names), answers, joint)
     rows = [[tuple(x) if isinstance(x, list) else x for x in cast("tuple[Any, ...]", row)] for row in stored]
-    return _placed(done, {name: [row[i] for row in rows] for i, name in enumerate(joint.names)}, questions, frame)
+    return {name: [row[i] for row in rows] for i, name in enumerate(joint.names)}
 
 
 def _refuse_unknown(labels: Labels, values: list[Any], name: str) -> None:
@@ -112,6 +123,85 @@ def _remembered(
         return filled(codes, inputs, like)
     outputs = mechanism.output_labels
     return filled(np.array([outputs.code(r, name) for r in reports]), outputs, like)
+
+
+# -- by a key
+#
+# All columns of the questions that are asked jointly read the same words of their row: each column's function draws the
+# whole report and gives its own part, so that the parts fit each other whoever evaluates them, in whatever order.
+
+
+class KeyedPart:
+    """One column of the joint report. Never pickled by accident, as `KeyedColumn`."""
+
+    __slots__ = ("__secret", "joint", "name")
+
+    def __init__(self, joint: JointQuestions, name: str, secret: bytes) -> None:
+        self.joint, self.name, self.__secret = joint, name, secret
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return self.joint.names
+
+    def shipped(self) -> tuple[JointQuestions, str, bytes]:
+        """The parts, for a worker of the same release. They hold the secret of the release."""
+        return self.joint, self.name, self.__secret
+
+    @classmethod
+    def arrived(cls, parts: tuple[JointQuestions, str, bytes]) -> KeyedPart:
+        """What `shipped` took apart."""
+        return cls(*parts)
+
+    def reports(self, ids: Any, *columns: Any) -> Any:
+        """This column's reports on records, in the container of its answers."""
+        codes = record_codes(self.joint, dict(zip(self.joint.names, columns, strict=True)))
+        words = RowWords(ids, lambda kind: keys_in(self.__secret, kind))
+        if len(words) != len(codes):
+            raise InvalidParameter(
+                f"there must be {len(codes)} ids, one for each record", parameter="len(ids)", value=len(words)
+            )
+        own = OwnWords(words, np.arange(len(codes)), np.zeros(len(codes), dtype=np.int64))
+        outputs = self.joint.mechanisms[self.name].output_labels
+        return with_gaps(self.joint.draw(codes, own)[self.name], outputs, columns[self.joint.names.index(self.name)])
+
+    def __repr__(self) -> str:
+        return f"KeyedPart({self.name!r}, secret)"
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError("a keyed column holds a secret and is never pickled: serialise the plan before privatize")
+
+
+class KeyedOptional(KeyedColumn):
+    """A column of a question that has its own mechanism and need not be answered: what is missing is an answer."""
+
+    __slots__ = ()
+
+    def reports(self, ids: Any, values: Any) -> Any:
+        return super().reports(ids, answered(self.mechanism.input_labels, values, self.name))
+
+
+def privatize_keyed_answers(
+    frame: Any,
+    questions: Mechanisms,
+    joint: JointQuestions | None,
+    row_id: str,
+    release_key: Any,
+    check_ids: bool | None,
+    connection: Any,
+) -> Any:
+    """See `Questionnaire.privatize`."""
+    if row_id in questions:
+        raise InvalidParameter("the row id cannot be randomised", parameter="row_id", value=row_id)
+    key = checked_key(release_key)
+    apart = questions_apart(questions, joint)
+    optional = may_be_silent(apart)
+    columns: dict[str, Any] = {
+        n: (KeyedOptional if n in optional else KeyedColumn)(m, n, key) for n, m in apart.items()
+    }
+    if joint is not None:
+        secret = column_secret(key, NAME, joint.hash)
+        columns |= {name: KeyedPart(joint, name, secret) for name in joint.names}
+    return with_keyed_columns(frame, row_id, columns, check_ids, connection)
 
 
 # -- files

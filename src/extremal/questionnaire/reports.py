@@ -7,8 +7,9 @@ columns and, under the key `questionnaire`, the hash of the questionnaire that m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,6 @@ from extremal.estimate import estimate_frequencies, estimate_workload
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.files import read_columns
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.joint import Kind
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.release import plain_value
 from extremal.utility import Workload
@@ -51,26 +51,36 @@ class CollectedReports:
 
     def lists(self, names: Sequence[str]) -> dict[str, list[Any]]:
         """Columns as lists of Python's own values, None where there is none, sets as tuples."""
-        if self.path is not None:
-            wanted = {name: m for name, m in self.asked.questions.items() if name in names}
-            parts = read_columns(self.path, wanted, [n for n in names if n not in wanted], self.check_hash, "frame")
-            found: dict[str, list[Any]] = {name: [] for name in names}
-            for part in parts:
-                for name in names:
-                    found[name] += map(_own, part[name])
-            return found
-        if isinstance(self.given, Mapping):
+        if self.path is None:
+            return {name: list(map(_own, self._column(name))) for name in names}
+        wanted = {name: m for name, m in self.asked.questions.items() if name in names}
+        found: dict[str, list[Any]] = {name: [] for name in names}
+        for part in read_columns(self.path, wanted, [n for n in names if n not in wanted], self.check_hash, "frame"):
             for name in names:
-                if name not in self.given:
-                    raise InvalidParameter("columns must be in the frame", parameter="column", value=name)
-            return {name: list(map(_own, self.given[name])) for name in names}
+                found[name] += map(_own, part[name])
+        return found
+
+    def _column(self, name: str) -> Any:
+        """One that is not in a file."""
+        if isinstance(self.given, Mapping):
+            if name not in self.given:
+                raise InvalidParameter("columns must be in the frame", parameter="column", value=name)
+            return self.given[name]
         if not is_frame(self.given):
             raise InvalidParameter(
                 "reports are a data frame, a file, or a list of records {question: report}",
                 parameter="frame",
                 value=type(self.given).__name__,
             )
-        return {name: list(map(_own, pick(self.given, name, "column"))) for name in names}
+        return pick(self.given, name, "column")
+
+    def answered(self, names: Sequence[str], some: Collection[str]) -> dict[str, list[Any]]:
+        """The same columns without the rows that answer none of `some`, where there are any."""
+        lists = self.lists(names)
+        if not some:
+            return lists
+        kept = [any(one is not None for one in row) for row in zip(*(lists[name] for name in some), strict=True)]
+        return {name: list(compress(column, kept)) for name, column in lists.items()}
 
     def estimate(self, question: str, mechanism: Mechanism, goal: Workload | None, jointly: bool, options: Any) -> Any:
         """One question; who was not asked is left out."""
@@ -165,9 +175,8 @@ def checked_record(asked: Questionnaire, record: Any) -> dict[str, Any]:
         if name not in asked.questions:
             raise InvalidParameter(f"{NEVER}: it has a question that is not asked", parameter="record")
     found = {name: _own(record.get(name)) for name in asked.questions}
-    together = () if asked.joint is None else asked.joint.names
     for name, mechanism in asked.questions.items():
-        if name not in together or found[name] is not None:
+        if name not in asked.together or found[name] is not None:
             _refuse_report(mechanism, found[name], name)
     if asked.joint is not None:
         _refuse_pattern(asked.joint, found)
@@ -187,10 +196,10 @@ def _refuse_report(mechanism: Mechanism, report: Any, name: str) -> None:
 
 def _refuse_pattern(joint: JointQuestions, record: Mapping[str, Any]) -> None:
     """Raise unless some assignment asks just these questions in just these ways, with admissible records."""
-    kinds, places = {}, _places(joint)
+    kinds = {}
     for i, name in enumerate(joint.names):
         if record[name] is not None:
-            kinds[i] = places[i](record[name])
+            kinds[i] = 0 if len(joint.kinds(i)) == 1 else int(record[name].partition(":")[0]) - 1
     if frozenset(kinds.items()) not in _signatures(joint):
         raise InvalidParameter(f"{NEVER}: no person is asked these questions in these ways", parameter="record")
     for branch in joint.branches:
@@ -211,23 +220,6 @@ def _signatures(joint: JointQuestions) -> frozenset[frozenset[tuple[int, int]]]:
         for block in assignment.blocks:
             for unit, family in zip(block.questions, block.families, strict=True):
                 for i in joint.units[unit]:
-                    asked.add((i, _place(joint.kinds(i), family, block.coin)))
+                    asked.add((i, joint.number_of(i, family, block.coin)))
         found.add(frozenset(asked))
     return frozenset(found)
-
-
-def _place(kinds: list[Kind], family: int, coin: int) -> int:
-    return next(n for n, kind in enumerate(kinds) if (kind.family, kind.coin) == (family, coin))
-
-
-def _places(joint: JointQuestions) -> list[Any]:
-    """For each column a function from a report to the number of its kind."""
-    return [_only if len(joint.kinds(i)) == 1 else _written_first for i in range(len(joint.names))]
-
-
-def _only(_report: Any) -> int:
-    return 0
-
-
-def _written_first(report: str) -> int:
-    return int(report.partition(":")[0]) - 1

@@ -22,14 +22,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
 from extremal.exact.bisection import bisected
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
-from extremal.mechanism.structures.joint import (
-    Assignment,
-    Block,
-    Family,
-    JointBlocks,
-    coin_at_most,
-    whole_weights,
-)
+from extremal.mechanism.structures.joint import Assignment, Block, Family, JointBlocks, coin_at_most, whole_weights
 from extremal.optimize.questions import MOST_ARRANGED, Asked, Pick, design_blocks
 from extremal.questionnaire.questions import Question
 
@@ -79,24 +72,25 @@ def refuse_budget(epsilon: Fraction, count: int) -> None:
 
 def joint(epsilon: Fraction, questions: Sequence[Question], per_person: int | None) -> tuple[JointBlocks, Costs]:
     """Blocks under one coin with equal margins."""
-    found = {q.alike: q.families(epsilon) for q in questions}
-    options = [found[q.alike] for q in questions]
+    found = {q.alike: list(zip(*q.families(epsilon), strict=True)) for q in questions}
+    families, options = zip(*(found[q.alike] for q in questions), strict=True)
     kinds = list(found)
-    asked = Asked(
-        [[option for _, option in each] for each in options],
-        np.array([q.importance**2 for q in questions]),
-        [kinds.index(q.alike) for q in questions],
-    )
+    asked = Asked(options, np.array([q.importance**2 for q in questions]), [kinds.index(q.alike) for q in questions])
     made = design_blocks(math.expm1(float(epsilon)), asked, largest=True, per_person=per_person)
-    structure = blocks_structure(
-        Exponential(epsilon), [[f for f, _ in each] for each in options], made.blocks, made.shares
-    )
+    structure = blocks_structure(Exponential(epsilon), families, made.blocks, made.shares)
     mean = sum(s * sum(o >= 0 for o in pick) for pick, s in zip(made.blocks, made.shares, strict=True))
     variances = [
-        1 / told if q.goal is None else q.cost(structure.mixture(j)) / float(structure.asked(j))
+        _variance(q, structure, j, 1 / told)
         for j, (q, told) in enumerate(zip(questions, made.information.tolist(), strict=True))
     ]
     return structure, costs("joint", questions, mean, variances)
+
+
+def _variance(question: Question, structure: JointBlocks, place: int, of_shares: float) -> float:
+    """n × the variance of a question's statistics: of its shares, or of its goal from the reports that it gets."""
+    if question.goal is None:
+        return of_shares
+    return question.cost(structure.mixture(place)) / float(structure.asked(place))
 
 
 def blocks_structure(
@@ -106,13 +100,16 @@ def blocks_structure(
     dropped."""
     used = [sorted({pick[j] for pick in blocks if pick[j] >= 0}) or [0] for j in range(len(families))]
     kept = tuple(tuple(families[j][o] for o in options) for j, options in enumerate(used))
-    assignments = []
-    for pick, weight in zip(blocks, whole_weights(shares), strict=True):
-        members = tuple(j for j, o in enumerate(pick) if o >= 0)
-        odds = math.prod((families[j][pick[j]].odds for j in members), start=Fraction(1))
-        block = Block(members, tuple(used[j].index(pick[j]) for j in members), coin_at_most(exponential, odds))
-        assignments.append(Assignment((block,), weight))
-    return JointBlocks(kept, tuple(assignments))
+    made = [_block(exponential, families, used, pick) for pick in blocks]
+    return JointBlocks(kept, tuple(Assignment((b,), w) for b, w in zip(made, whole_weights(shares), strict=True)))
+
+
+def _block(
+    exponential: Exponential, families: Sequence[Sequence[Family]], used: Sequence[list[int]], pick: Pick
+) -> Block:
+    members = tuple(j for j, o in enumerate(pick) if o >= 0)
+    odds = math.prod((families[j][pick[j]].odds for j in members), start=Fraction(1))
+    return Block(members, tuple(used[j].index(pick[j]) for j in members), coin_at_most(exponential, odds))
 
 
 # -- sample
@@ -136,7 +133,7 @@ def sample(epsilon: Fraction, questions: Sequence[Question], per_person: int | N
     )
     structure = JointBlocks(families, assignments)
     variances = [
-        (q.variance(float(level)) if q.goal is None else q.cost(structure.mixture(j))) / float(structure.asked(j))
+        _variance(q, structure, j, q.variance(float(level)) / float(structure.asked(j)))
         for j, q in enumerate(questions)
     ]
     return structure, costs("sample", questions, float(best), variances)

@@ -43,7 +43,7 @@ LARGEST_TABLE = 1 << 20  # entries of a row that the script spells out or scans:
 VECTORS = 10_000  # in a folder: 1.8 MB, checked in half a second
 
 
-class _OneByOne:
+class NextWords:
     """The words of an iterator as a source."""
 
     def __init__(self, words: Iterator[int]) -> None:
@@ -61,7 +61,7 @@ def device_report(mechanism: Mechanism, code: int, words: Iterator[int]) -> Any:
     [0, 1, 2]
     """
     row = code if mechanism.row_of is None else int(mechanism.row_of[code])
-    structure, source = mechanism.structure, _OneByOne(words)
+    structure, source = mechanism.structure, NextWords(words)
     if structure.kind in ONE_WORD_A_VALUE:
         point = next(words) >> (64 - WEIGHT_BITS)
         sums = accumulate(structure.row(row).tolist())
@@ -205,9 +205,7 @@ def _refuse_large(mechanism: Mechanism) -> None:
         raise InvalidParameter(
             "a device reports on single questions", parameter="kind", value=structure.kind, hint="Nothing was written."
         )
-    listed = [mechanism.input_labels, *([mechanism.output_labels] if structure.kind in ONE_WORD_A_VALUE else [])]
-    integers = (x for labels in listed if not labels.numbered for x in labels if isinstance(x, int))
-    widest = max((x.bit_length() for x in integers), default=0)
+    widest = _widest_label(mechanism)
     value: int | str
     if structure.kind in (*ONE_WORD_A_VALUE, IndependentBits.kind) and structure.r > LARGEST_TABLE:
         most, parameter, value = f"tables and words of bits of at most {LARGEST_TABLE:,} rows", "rows", structure.r
@@ -218,6 +216,15 @@ def _refuse_large(mechanism: Mechanism) -> None:
     else:
         return
     raise TooLarge(f"a device takes {most}", parameter=parameter, value=value, hint="Nothing was written.")
+
+
+def _widest_label(mechanism: Mechanism) -> int:
+    """The bits of the largest integer among the labels that a device reads."""
+    listed = [mechanism.input_labels]
+    if mechanism.structure.kind in ONE_WORD_A_VALUE:
+        listed.append(mechanism.output_labels)
+    integers = (x for labels in listed if not labels.numbered for x in labels if isinstance(x, int))
+    return max((x.bit_length() for x in integers), default=0)
 
 
 def as_bytes(content: Any) -> bytes:

@@ -23,11 +23,15 @@ from extremal.release.privatize import columns_and_mechanisms, privatize_column
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """Reports of a mechanism that were made with those in other columns: `apply(column, first)` gives those on a batch
+    """Reports of a mechanism, perhaps made with those in other columns: `apply(column, first)` gives those on a batch
     that starts at row `first`."""
 
     mechanism: Mechanism
     apply: Callable[[Any, int], Any]
+
+    @property
+    def change(self) -> Change:
+        return Change(self.mechanism.input_labels, self.mechanism.output_labels, self.apply)
 
 
 def privatize_file(
@@ -72,10 +76,9 @@ def privatize_file(
     origin.stat()  # a missing file is said first
     refuse_same(origin, destination)
     refuse_existing(destination, overwrite)
-    changes = {name: _randomised(name, mechanism) for name, mechanism in chosen.items()}
-    done = {name: (one.mechanism, one.apply) for name, one in (made or {}).items()}
-    changes |= {name: Change(m.input_labels, m.output_labels, apply) for name, (m, apply) in done.items()}
-    hashes = {name: m.hash for name, m in [*chosen.items(), *((name, m) for name, (m, _) in done.items())]}
+    reported = {name: _randomised(name, mechanism) for name, mechanism in chosen.items()} | dict(made or {})
+    changes = {name: one.change for name, one in reported.items()}
+    hashes = {name: one.mechanism.hash for name, one in reported.items()}
     return form.rewrite(origin, destination, changes, hashes, overwrite, progress or _silent)
 
 
@@ -88,12 +91,12 @@ def _silent(done: int, total: int | None) -> None:
     """No progress is shown."""
 
 
-def _randomised(name: str, mechanism: Mechanism) -> Change:
+def _randomised(name: str, mechanism: Mechanism) -> Made:
     def apply(column: Any, first: int) -> Any:
         with _numbered_from(first, name):
             return privatize_column(mechanism, column, name=name)
 
-    return Change(mechanism.input_labels, mechanism.output_labels, apply)
+    return Made(mechanism, apply)
 
 
 @contextlib.contextmanager

@@ -90,14 +90,15 @@ class TwoLevels:
             )
         self.permanent, self.instantaneous = permanent, instantaneous
         self.changing, self.hashed = changing or hashed is not None, hashed
-        if hashed is not None and (self._responses is None or permanent.inputs != tuple(range(permanent.k))):
-            raise InvalidParameter(
-                "hashing needs two randomised responses on 0, 1, …",
-                parameter="permanent",
-                value=permanent.structure.kind,
-                hint="TwoLevels.hashing(labels, forever, once) makes them.",
-            )
-        _ = self.together if hashed is not None else None  # bad labels are refused here
+        if hashed is not None:
+            if self._responses is None or permanent.inputs != tuple(range(permanent.k)):
+                raise InvalidParameter(
+                    "hashing needs two randomised responses on 0, 1, …",
+                    parameter="permanent",
+                    value=permanent.structure.kind,
+                    hint="TwoLevels.hashing(labels, forever, once) makes them.",
+                )
+            _ = self.together  # bad labels are refused here
 
     @classmethod
     def within(cls, permanent: Mechanism, once: Any, *, changing: bool = False, hashed: Any = None) -> TwoLevels:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from extremal.closed_forms import (
-    better_of_two,
-    binary,
-    binary_for_information,
-    randomized_response,
-    subset_selection,
-)
+from extremal.closed_forms import better_of_two, binary, binary_for_information, randomized_response, subset_selection
 from extremal.optimize.design import design
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
@@ -144,13 +139,14 @@ def goals(progress: Progress) -> Reproduced:
 
 def delta(progress: Progress) -> Reproduced:
     """(ε,δ): the optimum against revealing with probability δ and else the best ε-mechanism."""
-    hard: dict[str, list[Any]] = {"delta": [float(level) for level in DELTAS]}
+    gains: dict[str, list[Any]] = {}
     for i, epsilon in enumerate(DELTA_EPSILONS):
-        hard[f"gain at epsilon {epsilon}"] = [_gain(*HARDEST, epsilon, level) for level in DELTAS]
+        gains[f"gain at epsilon {epsilon}"] = [_gain(*HARDEST, epsilon, level) for level in DELTAS]
         progress(0.1 * (i + 1) / len(DELTA_EPSILONS))
+    hard = {"delta": list(map(float, DELTAS)), **gains}
     random = _random_gains(lambda share: progress(0.1 + 0.9 * share))
     above = Counter(k for k, gain in zip(random["inputs"], random["gain"], strict=True) if gain > GAINED)
-    searched = [gain for name in hard if name != "delta" for gain in hard[name]]
+    searched = list(chain.from_iterable(gains.values()))
     below = "never" if min(*searched, *random["gain"]) > -GAINED else "SOMETIMES"
     said = ", ".join(f"{above[k]} with {k}" for k in SMALL)
     return Reproduced(

@@ -94,9 +94,7 @@ def _sampled(
 
 def experiments(kind: str, progress: Progress) -> Reproduced:
     """Figures 2 and 3: ten runs with a thousand people each, and the exact values."""
-    information = kind == "information"
-    measure = empirical_information if information else empirical_correlation
-    exact = _information if information else _correlation
+    measure, exact, measured = MEASURES[kind]
     grids = {
         "two inputs": (TWO, [round(0.05 * i, 2) for i in range(1, 16)]),
         "five inputs": (FIVE, [round(0.01 * i, 2) for i in range(1, 11)]),
@@ -118,7 +116,6 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
             columns = tables[name.replace(" ", "-")]
             for form in ("optimum", "randomised response"):
                 _draw_runs(axis, columns, form)
-            measured = "empirical I(X;Y) (nats)" if information else "empirical correlation of X and Y"
             labelled(axis, "pointwise maximal leakage ε (nats)", measured, f"prior {tuple(prior)}")
         axes[0].legend(frameon=False, fontsize=9)
         return drawn
@@ -188,6 +185,13 @@ def _information(mechanism: Mechanism, prior: list[float], _reverse: bool) -> fl
 def _correlation(mechanism: Mechanism, prior: list[float], reverse: bool) -> float:
     outputs = np.arange(mechanism.m, 0.0, -1) if reverse else None
     return correlation(mechanism, prior, outputs=outputs)
+
+
+MEASURES = {
+    "information": (empirical_information, _information, "empirical I(X;Y) (nats)"),
+    "correlation": (empirical_correlation, _correlation, "empirical correlation of X and Y"),
+}
+"""For each kind of figure what is measured in a run, its exact value, and the name of the axis."""
 
 
 def polytopes(progress: Progress) -> Reproduced:

@@ -220,7 +220,8 @@ def compare(
 
 def _named(utilities: Sequence[Utility] | Utility) -> dict[str, Utility]:
     """Utilities by their names, numbered where several have the same."""
-    for utility in [utilities] if isinstance(utilities, (str, Utility)) else utilities:
+    wanted = [utilities] if isinstance(utilities, (str, Utility)) else list(utilities)
+    for utility in wanted:
         if not isinstance(utility, Utility):
             raise InvalidParameter(
                 "compare takes goals",
@@ -228,7 +229,6 @@ def _named(utilities: Sequence[Utility] | Utility) -> dict[str, Utility]:
                 value=utility,
                 hint="ex.Frequencies(4), ex.Mean(range(5)), ex.KL(p0, p1) or ex.MutualInformation(prior).",
             )
-    wanted = [utilities] if isinstance(utilities, Utility) else list(utilities)
     if not wanted or len({u.k for u in wanted}) != 1:
         raise InvalidParameter("utilities must be one or more, on the same inputs", parameter="utilities", value=wanted)
     names = [u.name for u in wanted]

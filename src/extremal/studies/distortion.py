@@ -112,10 +112,7 @@ def distortion_tradeoff(source_class: Any, distortions: Sequence[Any] | None = N
     source = as_source(source_class, "source_class")
     ordered = _is_ordered(source)
     end = thresholds(source)[-1] if ordered else Fraction(source.k - 1, source.k)
-    if distortions is None:
-        chosen = [min(end * i / 40, Fraction(1)) for i in range(2, 45)]
-    else:
-        chosen = [as_fraction(d, "distortions") for d in distortions]
+    chosen = _grid(end) if distortions is None else [as_fraction(d, "distortions") for d in distortions]
     if not chosen or min(chosen) <= 0:
         raise InvalidParameter(
             "distortions must be positive: at 0 no finite epsilon suffices", parameter="distortions", value=distortions
@@ -123,7 +120,12 @@ def distortion_tradeoff(source_class: Any, distortions: Sequence[Any] | None = N
     designs = tuple(smallest_epsilon(source, d) for d in chosen)
     bounds = _bounds(source, chosen) if ordered else {}
     jump = (float(end), smallest_epsilon(source, end - BEFORE).value) if ordered and end > BEFORE else None
-    return DistortionTradeoff(source, tuple(float(d) for d in chosen), designs, bounds, jump)
+    return DistortionTradeoff(source, tuple(map(float, chosen)), designs, bounds, jump)
+
+
+def _grid(end: Fraction) -> list[Fraction]:
+    """Forty steps to where the curve ends, and a few beyond."""
+    return [min(end * i / 40, Fraction(1)) for i in range(2, 45)]
 
 
 def _bounds(source: SourceClass, distortions: Sequence[Fraction]) -> dict[str, tuple[float, ...]]:

@@ -113,14 +113,20 @@ def equal_leakage(
         raise InvalidParameter("leakages must lie between 0 and ε_max", parameter="epsilons", value=beyond)
     best = tuple(design(notion, wanted).value for notion in levels)
     response = tuple(wanted(pml_randomized_response(exact, notion.exponential.exponent)) for notion in levels)
-    local = []
-    for i, notion in enumerate(levels):
-        if progress is not None:
-            progress(f"ε = {notion.epsilon:g}", i / len(levels))
-        local.append(_ldp_at(notion, wanted))
     nats = tuple(notion.epsilon for notion in levels)
+    local = _ldp_levels(levels, wanted, progress)
     ldp_levels, ldp_values = zip(*local, strict=True) if local else ((), ())
     return EqualLeakage(wanted, nats, best, ldp_values, response, ldp_levels)
+
+
+def _ldp_levels(notions: list[PML], utility: Utility, progress: Progress | None) -> list[tuple[float, float]]:
+    """`_ldp_at` each of these, which is what takes its time."""
+    found = []
+    for i, notion in enumerate(notions):
+        if progress is not None:
+            progress(f"ε = {notion.epsilon:g}", i / len(notions))
+        found.append(_ldp_at(notion, utility))
+    return found
 
 
 def _ldp_at(notion: PML, utility: Utility) -> tuple[float, float]:

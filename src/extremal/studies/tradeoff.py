@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any, TypeGuard, cast
 
 import numpy as np
@@ -224,8 +225,7 @@ def tradeoff(
             found = design(notion, utility, tolerance=tolerance, time_limit=time_limit)
             designs.append(found)
             rows.append({OPTIMUM: found.value, **curve_values(utility, notion, value=partial(value_of, utility))})
-    names = dict.fromkeys(name for row in rows for name in row)
-    values = {name: tuple(row.get(name) for row in rows) for name in names}
+    values = {name: tuple(row.get(name) for row in rows) for name in dict.fromkeys(chain.from_iterable(rows))}
     left_out = _left_out(values)
     shown = {name: row for name, row in values.items() if name not in left_out}
     return Tradeoff(utility, grid, tuple(designs), shown, left_out, _limits(notions, utility))

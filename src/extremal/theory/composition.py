@@ -64,12 +64,11 @@ def compose(*mechanisms: Mechanism) -> Mechanism:
             value=size,
             hint="composed_level needs no product.",
         )
-    rows, total = [[1] for _ in range(first.k)], 1
+    matrix = np.full((first.k, 1), Fraction(1), dtype=object)
     for m in mechanisms:
-        rows = [[a * b for a in row for b in own] for row, own in zip(rows, m.weights.tolist(), strict=True)]
-        total *= m.denominator
+        own = m.weights.astype(object) * Fraction(1, m.denominator)
+        matrix = (matrix[:, :, None] * own[:, None, :]).reshape(first.k, -1)
     labels = list(itertools.product(*(m.outputs for m in mechanisms)))
-    matrix = np.array([[Fraction(w, total) for w in row] for row in rows], dtype=object)
     return Mechanism.from_matrix(matrix, _sum_of_claims(mechanisms), first.inputs, labels)
 
 

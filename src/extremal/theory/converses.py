@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ class Converses:
         drawn, axis = figure(8.0, 4.8)
         axis.plot(grid, optima, color="black", linewidth=2, label="optimum")
         named = [{b.name: b for b in t.bounds} for t in tables]
-        for i, name in enumerate({name: None for bounds in named for name in bounds}):
+        for i, name in enumerate(dict.fromkeys(chain.from_iterable(named))):
             _draw_bound(axis, grid, [bounds.get(name, _NOWHERE) for bounds in named], i, name)
         axis.set(xscale="log", yscale="log", xlabel="ε (nats)", ylabel=f"{self.utility.name} (nats)")
         axis.set_ylim(min(filter(None, optima)) / 2, 4 * max(optima))

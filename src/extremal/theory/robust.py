@@ -81,11 +81,7 @@ class RobustDesign:
 
 
 def robust_design(
-    epsilon: Any,
-    class0: Any,
-    class1: Any,
-    divergence: Callable[[Any, Any], Divergence] = KL,
-    tolerance: float = 1e-8,
+    epsilon: Any, class0: Any, class1: Any, divergence: Callable[[Any, Any], Divergence] = KL, tolerance: float = 1e-8
 ) -> RobustDesign:
     """The ε-LDP mechanism whose divergence is largest at the worst pair of two convex classes of hypotheses.
 
@@ -249,16 +245,19 @@ def correlated_design(
         raise TooLarge(f"pairs of vertices are tried for at most {MOST_CORRELATED} inputs", parameter="inputs", value=k)
     matrices = _vertices(k, epsilon)
     f = divergence(np.full(2, 0.5), np.full(2, 0.5))
-    table = np.empty((len(matrices), len(matrices)))
-    for i, first in enumerate(matrices):
-        m0, m1 = (np.einsum("yz,nzw->nyw", first.T @ j, matrices).reshape(len(matrices), -1) for j in joints)
-        used = m0 + m1 > 0
-        worth = np.zeros_like(m0)
-        worth[used] = f.perspective(m0[used], m1[used], (m0 - m1)[used])
-        table[i] = worth.sum(axis=1)
+    table = np.stack([_told(f, first, matrices, joints) for first in matrices])
     i, j = divmod(int(table.argmax()), len(matrices))
     made = tuple(Mechanism.from_matrix(_used(matrices[n]), LDP(epsilon)) for n in (i, j))
     return CorrelatedDesign((made[0], made[1]), float(table[i, j]), float(table.diagonal().max()))
+
+
+def _told(f: Divergence, first: Floats, matrices: Floats, joints: list[Floats]) -> Floats:
+    """The divergence of the pair of reports, from this first mechanism and each second one."""
+    m0, m1 = (np.einsum("yz,nzw->nyw", first.T @ j, matrices).reshape(len(matrices), -1) for j in joints)
+    used = m0 + m1 > 0
+    worth = np.zeros_like(m0)
+    worth[used] = f.perspective(m0[used], m1[used], (m0 - m1)[used])
+    return np.asarray(worth.sum(axis=1))
 
 
 def _used(matrix: Floats) -> Floats:

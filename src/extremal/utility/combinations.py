@@ -12,13 +12,7 @@ from extremal.problem import Goal, LeastGoal, MeanGoal, problem_of
 from extremal.utility.divergence import Divergence
 from extremal.utility.divergences import KL
 from extremal.utility.reading import Reading
-from extremal.utility.utility import (
-    Floats,
-    OfColumns,
-    SumOfColumns,
-    Utility,
-    registered,
-)
+from extremal.utility.utility import Floats, OfColumns, SumOfColumns, Utility, registered
 
 
 class _Combination(OfColumns):

@@ -1,8 +1,8 @@
 """The named f-divergences. Each class states its f; conventions (½ or not, which argument first) are part of the name's
 meaning.
 
-One more is two classes here, its f and its name, and a word in `__all__`: files, the command line, `ex` and the tests
-that hold for every utility find it by itself.
+One more is two classes here, its f and its name, and a word in `__all__`: files, the command line and the tests that
+hold for every utility find it by itself.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from extremal.utility.divergence import Divergence
 from extremal.utility.divergences import KL
 
 Ball = tuple[Prior, Fraction]
+Pairs = list[tuple[Fraction, Fraction]]
 
 
 def RobustDivergence(  # noqa: N802 - reads as the utility it makes
@@ -114,20 +115,21 @@ def least_favourable(first: Ball, second: Ball) -> tuple[Prior, Prior]:
         return _sign(p[x], p[z])
 
     order = sorted((x for x, (a, b) in enumerate(p) if a + b), key=cmp_to_key(by_ratio))
-    low, bottom = _flat(order, p, radius0, radius1)
     swapped = [(b, a) for a, b in p]
-    high, top = _flat(order[::-1], swapped, radius1, radius0)
-    moved = list(p)
-    for x in bottom:
-        share = (low * p[x][1] - p[x][0]) / (radius0 + low * radius1)
-        moved[x] = (p[x][0] + radius0 * share, p[x][1] - radius1 * share)
-    for x in top:
-        share = (high * p[x][0] - p[x][1]) / (radius1 + high * radius0)
-        moved[x] = (p[x][0] - radius0 * share, p[x][1] + radius1 * share)
-    return Prior([a for a, _ in moved]), Prior([b for _, b in moved])
+    top = _flattened(order[::-1], swapped, radius1, radius0)
+    moved = dict(enumerate(p)) | _flattened(order, p, radius0, radius1) | {x: (a, b) for x, (b, a) in top.items()}
+    first, second = zip(*moved.values(), strict=True)
+    return Prior(list(first)), Prior(list(second))
 
 
-def _flat(order: list[int], p: list[tuple[Fraction, Fraction]], gain: Fraction, loss: Fraction) -> Any:
+def _flattened(order: list[int], p: Pairs, gain: Fraction, loss: Fraction) -> dict[int, tuple[Fraction, Fraction]]:
+    """The entries at the lower end, moved until the ratio is flat there."""
+    ratio, end = _flat(order, p, gain, loss)
+    shares = {x: (ratio * p[x][1] - p[x][0]) / (gain + ratio * loss) for x in end}
+    return {x: (p[x][0] + gain * share, p[x][1] - loss * share) for x, share in shares.items()}
+
+
+def _flat(order: list[int], p: Pairs, gain: Fraction, loss: Fraction) -> tuple[Fraction, list[int]]:
     """(c, A): the ratio at which the lower end is flat, A = {ratio < c}, the first so many in order of ratio."""
     a = b = Fraction(0)
     for count, x in enumerate(order):

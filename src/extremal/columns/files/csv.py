@@ -141,13 +141,9 @@ def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) ->
 def rewrite(
     source: Path, target: Path, changes: Mapping[str, Change], made: Hashes, overwrite: bool, report: Progress
 ) -> int:
-    note = extended(hashes(source), made)
+    place = partial(with_note_beside, extended(hashes(source), made))
     cells = {name: (Cells(c.before, name).labels, Cells(c.after, name).texts, c) for name, c in changes.items()}
-
-    def with_note(temporary: Path, path: Path, replace: bool) -> None:
-        with_note_beside(note, temporary, path, replace)
-
-    with complete_or_absent(target, overwrite, with_note) as temporary, _opened(source) as (header, pieces):
+    with complete_or_absent(target, overwrite, place) as temporary, _opened(source) as (header, pieces):
         for name in changes:
             refuse_absent(name, header, listed=False)
         columns = [CsvColumn(header.index(name), *how) for name, how in cells.items()]

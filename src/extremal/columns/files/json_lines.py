@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,8 @@ def rewrite(
     source: Path, target: Path, changes: Mapping[str, Change], made: Hashes, overwrite: bool, report: Progress
 ) -> int:
     note = extended(hashes(source), made)
-
-    def with_note(temporary: Path, path: Path, replace: bool) -> None:
-        with_note_beside(note, temporary, path, replace)
-
     done, seen = 0, set[str]()
-    with complete_or_absent(target, overwrite, with_note) as temporary:
+    with complete_or_absent(target, overwrite, partial(with_note_beside, note)) as temporary:
         with temporary.open("w", encoding="utf-8", newline="\n") as out:
             for batch in _batches(source):
                 seen.update(*batch)

@@ -9,7 +9,8 @@ had some, and new ones for texts that it did not have; sets of labels, and label
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -106,10 +107,7 @@ def rewrite(
         frame[name], texts[name] = _stored(new, texts.get(name, {}), change.after)
     missing = {name: found for name, found in about.missing_ranges.items() if name not in changes}
 
-    def with_note(temporary: Path, path: Path, replace: bool) -> None:
-        with_note_beside(note, temporary, path, replace)
-
-    with complete_or_absent(target, overwrite, with_note) as temporary:
+    with complete_or_absent(target, overwrite, partial(with_note_beside, note)) as temporary:
         more = {
             "column_labels": about.column_names_to_labels,
             "variable_value_labels": {n: t for n, t in texts.items() if t},
@@ -127,16 +125,19 @@ def _stored(reports: list[Any], texts: Mapping[Any, str], after: Labels) -> tupl
     """Reports as a column of a file, and its value labels: the codes that the column had, new ones after them."""
     import pandas
 
-    kinds = {type(label) for label in after} if after.kind is None else {after.kind}
-    if kinds == {int} or kinds == {bool}:
-        own = [None if r is None else float(r) for r in reports]
-        return pandas.Series(own, dtype="float64"), dict(texts)
-    if kinds != {str} or after.count > MOST_CODES:
+    if after.kind in (int, bool):
+        return _numbers(reports), dict(texts)
+    if after.kind is not str or after.count > MOST_CODES:
         written = ["" if r is None else r if isinstance(r, str) else json.dumps(r, ensure_ascii=False) for r in reports]
         return pandas.Series(written, dtype=object), {}
     codes = _codes(texts, after)
-    own = [None if r is None else float(codes[r]) for r in reports]
-    return pandas.Series(own, dtype="float64"), {code: text for text, code in codes.items()}
+    return _numbers(map(codes.get, reports)), {code: text for text, code in codes.items()}
+
+
+def _numbers(codes: Iterable[Any]) -> Any:
+    import pandas
+
+    return pandas.Series([None if code is None else float(code) for code in codes], dtype="float64")
 
 
 def _codes(texts: Mapping[Any, str], after: Labels) -> dict[str, Any]:

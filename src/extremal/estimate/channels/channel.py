@@ -144,6 +144,9 @@ class ListedReports:
         codes = np.asarray(keys, dtype=np.intp)
         return np.asarray(np.bincount(codes, weights=shares, minlength=self.m), dtype=np.float64)
 
+    def smallest_share(self: Channel, p: Floats) -> float:
+        return float(self.expected(p).min())
+
     def uniform(self) -> Floats:
         return np.full(self.m, 1 / self.m)
 

@@ -67,9 +67,6 @@ class ColouringsChannel(WithoutLikelihood, ListedReports):
     def back(self, v: Floats) -> Floats:
         return np.asarray(self.low @ v + self.above @ v)
 
-    def smallest_share(self, p: Floats) -> float:
-        return float(self.expected(p).min())
-
     @property
     def _even(self) -> Floats:
         return np.asarray(self.sizes / self.sizes.sum())

@@ -54,9 +54,6 @@ class DenseChannel(ListedReports):
     def back(self, v: Floats) -> Floats:
         return np.asarray(self.q @ v)
 
-    def smallest_share(self, p: Floats) -> float:
-        return float(self.expected(p).min())
-
     def combinations(self) -> Floats | None:
         return None if self._plain[1] else reduced_basis(self.q.T)
 
@@ -109,21 +106,19 @@ def pooled(q: Floats, expected: Floats) -> Floats:
     group = np.zeros(expected.size, dtype=np.intp)
     group[common] = np.arange(common.size)
     number, held = common.size, 0.0
-    order = rare[np.argsort(np.argmax(q[:, rare], axis=0), kind="stable")] if rare.size else rare
-    for y in order.tolist():
+    for y in rare[np.argsort(np.argmax(q[:, rare], axis=0), kind="stable")].tolist():
         group[y] = number
         held += float(expected[y])
         if held >= FEWEST_EXPECTED:
             number, held = number + 1, 0.0
-    if held > 0 or (rare.size and number == 0):
-        if number == 0:
-            number = 1
-        elif group[order[-1]] == number:  # too few are left: with the smallest group
-            sizes = np.bincount(group, weights=expected, minlength=number + 1)[:number]
-            group[group == number] = int(np.argmin(sizes))
-    elif rare.size and group[order[-1]] == number:  # outputs that are never expected
-        group[group == number] = number - 1 if number else 0
-    return np.asarray(np.arange(max(number, 1))[:, None] == group, dtype=np.float64)
+    left = group == number
+    if number == 0:
+        number = 1
+    elif held > 0:  # too few are left: with the smallest group
+        group[left] = np.argmin(np.bincount(group, weights=expected, minlength=number + 1)[:number])
+    else:  # none, or outputs that are never expected
+        group[left] = number - 1
+    return np.asarray(np.arange(number)[:, None] == group, dtype=np.float64)
 
 
 class DenseInverse(EndsByMoments):

@@ -35,9 +35,6 @@ class ResponseChannel(ListedReports):
     def back(self, v: Floats) -> Floats:
         return self.expected(v)  # the matrix is symmetric
 
-    def smallest_share(self, p: Floats) -> float:
-        return float(self.expected(p).min())
-
     def combinations(self) -> Floats | None:
         return None
 

@@ -76,9 +76,6 @@ class TransformChannel(ListedReports, WithoutLikelihood, ABC):
             return np.column_stack([self.back(column) for column in v.T])
         return np.asarray(self.low * v.sum() + self.rise * self.favoured(v))
 
-    def smallest_share(self, p: Floats) -> float:
-        return float(self.expected(p).min())
-
     def combinations(self) -> Floats | None:
         return None
 

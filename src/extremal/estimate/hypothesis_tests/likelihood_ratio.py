@@ -190,10 +190,7 @@ def test_hypotheses(
     given, drawn = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash), Sample.of(sample)
     survey = None if drawn.independent else surveyed(given, drawn)
     if p1 is None:
-        if survey is not None:
-            return _bayes(_worth(survey, mechanism.m), mechanism, p0, prior, survey.n, survey.drawn.words)
-        amounts = counted(given).astype(np.float64)
-        return _bayes(amounts, mechanism, p0, prior, int(amounts.sum()))
+        return _most_probable(given, survey, p0, prior)
     if prior is not None:
         raise InvalidParameter(
             "prior belongs to a list of hypotheses", parameter="prior", value=prior, hint="Give [p0, p1] as a list."
@@ -202,23 +199,27 @@ def test_hypotheses(
     refuse_same(log_ratios(first, second))
     if survey is not None:
         return _surveyed_ratio(survey, mechanism, (first, second), as_prior(p0, "p0", k=mechanism.k).values, size)
-    seen = counted(given)
-    n = int(seen.sum())
-    rule = Rule.of(first, second, n, size, mechanism.k)
-    statistic = _total(seen, first, second, rule.ratios)
-    return LikelihoodRatioTest(
-        statistic,
-        rule.under_null.at_least(statistic),
-        size,
-        rule.critical,
-        rule.level,
-        rule.missed,
-        n,
-        rule.exact,
-    )
+    return _counted_ratio(counted(given), first, second, size, mechanism.k)
 
 
 test_hypotheses.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
+
+
+def _most_probable(given: Reports, survey: Surveyed | None, hypotheses: Any, prior: Any) -> BayesTest:
+    mechanism = given.mechanism
+    if survey is not None:
+        return _bayes(_worth(survey, mechanism.m), mechanism, hypotheses, prior, survey.n, survey.drawn.words)
+    amounts = counted(given).astype(np.float64)
+    return _bayes(amounts, mechanism, hypotheses, prior, int(amounts.sum()))
+
+
+def _counted_ratio(seen: Counts, first: Floats, second: Floats, alpha: float, k: int) -> LikelihoodRatioTest:
+    """Of independent reports: exact, or with its errors bounded."""
+    n = int(seen.sum())
+    rule = Rule.of(first, second, n, alpha, k)
+    statistic, errors = _total(seen, first, second, rule.ratios), (rule.level, rule.missed)
+    p_value = rule.under_null.at_least(statistic)
+    return LikelihoodRatioTest(statistic, p_value, alpha, rule.critical, *errors, n, rule.exact)
 
 
 def _surveyed_ratio(
@@ -303,12 +304,7 @@ class Rule:
         if critical == math.inf:  # rejected only when a report is seen that H₀ excludes
             missed = under_other.at_least(under_other.lowest) if under_other.occurs else 0.0
         return cls(
-            ratios,
-            under_null,
-            critical,
-            under_null.at_least(critical),
-            missed,
-            under_null.exact and under_other.exact,
+            ratios, under_null, critical, under_null.at_least(critical), missed, under_null.exact and under_other.exact
         )
 
 

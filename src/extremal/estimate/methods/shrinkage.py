@@ -197,9 +197,7 @@ def _families(theta: Floats, k: int) -> dict[str, Floats]:
         "Zipf's law": [_tabulated(*_zipf(k, a), theta) for a in _EXPONENTS.tolist()],
         "some equal, the rest empty": [_tabulated([1 / s, 0.0], [s, k - s], theta) for s in fine],
         "Zipf's law on some, the rest empty": [
-            _tabulated(np.append(values, 0.0), np.append(cells, k - s), theta)
-            for s in coarse[1:]
-            for values, cells in (_zipf(s, a) for a in _EXPONENTS.tolist())
+            _tabulated(*_zipf(s, a, k - s), theta) for s in coarse[1:] for a in _EXPONENTS.tolist()
         ],
         "a few large, the rest equal": [
             _tabulated([w / s + (1 - w) / k, (1 - w) / k], [s, k - s], theta)
@@ -219,14 +217,15 @@ def _numbers(k: int, ratio: float) -> list[int]:
     return [s for s in np.unique(found).tolist() if s < k]
 
 
-def _zipf(s: int, a: float) -> tuple[Floats, Floats]:
-    """Frequencies ∝ r^−a of s cells, and how many cells have each: ranks beyond the first are put into groups."""
+def _zipf(s: int, a: float, empty: int = 0) -> tuple[Floats, Floats]:
+    """Frequencies ∝ r^−a of s cells and 0 of others, and how many cells have each: ranks beyond the first are put into
+    groups."""
     edges = np.arange(1, min(s, _RANKS) + 2)
     if s > _RANKS:
         edges = np.unique(np.concatenate([edges, np.rint(np.geomspace(_RANKS + 1, s + 1, _RANKS))]))
     cells = np.diff(edges).astype(np.float64)
     values = np.sqrt(edges[:-1] * (edges[1:] - 1.0)) ** -a
-    return np.asarray(values / (cells @ values)), cells
+    return np.append(values / (cells @ values), 0.0), np.append(cells, empty)
 
 
 def _tabulated(values: Sequence[float] | Floats, cells: Sequence[float] | Floats, theta: Floats) -> Floats:

@@ -48,7 +48,7 @@ class ModelMatrix:
         name = hidden[0] if hidden else None
         refuse_gaps(table, sorted(needed - {name}))
         matrix = _matrix(Formula(terms), table if hidden is None else _copies(table, *hidden))
-        kept = [c for c in matrix.columns if not (ordered and c == INTERCEPT)]
+        kept = list(matrix.columns.drop(INTERCEPT, errors="ignore") if ordered else matrix.columns)
         copies = 1 if hidden is None else hidden[1].k
         matrices = list(_numbers(matrix[kept], right).reshape(copies, len(table), len(kept)))
         rest = _matrix(_public(terms, name, table.columns), table)

@@ -83,30 +83,32 @@ def regress(
     drawn = given.beside(table).drawn(len(table))
     outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
     likelihood = _likelihood(design, outcome, drawn.weights * (len(table) / drawn.weights.sum()), hidden, table)
-    values, information = maximised(likelihood)
-    complex_design = not given.empty
     return RegressionResult(
         formula=formula,
         model=_title(chosen, likelihood.family),
-        names=likelihood.names,
-        values=values,
-        spread=_covariance(likelihood, values, information, drawn if robust or complex_design else None),
-        llf=likelihood.value(values),
         n=len(table),
-        assumed=_notes(covariates, robust, complex_design),
-        likelihood=likelihood,
+        assumed=_notes(covariates, robust, not given.empty),
         design_of=design.again,
-        drawn_as=drawn.words if complex_design else "",
-        degrees=None if drawn.plain else _degrees(likelihood, values, information, drawn),
+        drawn_as="" if given.empty else drawn.words,
+        **_fitted(likelihood, drawn, robust or not given.empty),
     )
 
 
+def _fitted(likelihood: Likelihood, drawn: DrawnSample, robust: bool) -> dict[str, Any]:
+    """The coefficients at the maximum, with their spread and what is left of freedom."""
+    values, information = maximised(likelihood)
+    return {
+        "likelihood": likelihood,
+        "names": likelihood.names,
+        "values": values,
+        "llf": likelihood.value(values),
+        "spread": _covariance(likelihood, values, information, drawn if robust else None),
+        "degrees": None if drawn.plain else _degrees(likelihood, values, information, drawn),
+    }
+
+
 def _likelihood(
-    design: ModelMatrix,
-    outcome: OutcomeFamily,
-    weights: Floats,
-    hidden: tuple[str, Mechanism] | None,
-    table: Any,
+    design: ModelMatrix, outcome: OutcomeFamily, weights: Floats, hidden: tuple[str, Mechanism] | None, table: Any
 ) -> Likelihood:
     """The likelihood of a model whose columns do not add up to each other."""
     refuse_dependent(design.matrices, design.terms)

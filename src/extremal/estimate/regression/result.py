@@ -174,12 +174,7 @@ class RegressionResult(Tabled):
         interval."""
         rows = []
         for name, value, error, (low, high), p in zip(
-            self.names,
-            self.values,
-            self.standard_error,
-            self.interval(level, simultaneous),
-            self.pvalues,
-            strict=True,
+            self.names, self.values, self.standard_error, self.interval(level, simultaneous), self.pvalues, strict=True
         ):
             rows.append(
                 [name, *(number(v, 4) for v in (value, error)), f"{value / error:.3f}", f"{p:.3f}"]

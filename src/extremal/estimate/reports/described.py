@@ -73,30 +73,15 @@ def refuse_disagreeing(totals: list[Any]) -> None:
 def sizes_of(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
     """A size for each group."""
     if isinstance(given, Mapping):
-        group = "group" if parameter.startswith("margins") else "stratum"
-        absent = [name for name in names if name not in given]
-        if absent:
-            raise InvalidParameter(
-                f"{parameter} must have a size for each {group}", parameter=f"missing {group}", value=absent[0]
-            )
-        empty = [name for name in given if name not in names]
-        if empty:
-            raise InvalidParameter(
-                f"{parameter} must have respondents in each {group}: without any it cannot be estimated",
-                parameter=parameter,
-                value=empty[0],
-                hint=f"Merge it with another {group}, or leave it out: the estimate is then of the others.",
-            )
-        listed = [given[name] for name in names]
-    else:
-        if names != [None]:
-            raise InvalidParameter(
-                f"with strata, {parameter} must have a size for each stratum",
-                parameter=parameter,
-                value=given,
-                hint=f"{parameter}={{stratum: number of {what}, …}}",
-            )
-        listed = [given]
+        _refuse_other_groups(given, names, parameter)
+    elif names != [None]:
+        raise InvalidParameter(
+            f"with strata, {parameter} must have a size for each stratum",
+            parameter=parameter,
+            value=given,
+            hint=f"{parameter}={{stratum: number of {what}, …}}",
+        )
+    listed = [given[name] for name in names] if isinstance(given, Mapping) else [given]
     try:
         sizes = np.array(listed, dtype=np.float64)
     except (TypeError, ValueError):
@@ -104,6 +89,24 @@ def sizes_of(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
     if not (np.isfinite(sizes) & (sizes > 0)).all():
         raise InvalidParameter(f"{parameter} must hold positive sizes", parameter=parameter, value=sizes.tolist())
     return sizes
+
+
+def _refuse_other_groups(given: Mapping[Any, Any], names: list[Any], parameter: str) -> None:
+    """Raise unless the groups with a size are those that have respondents."""
+    group = "group" if parameter.startswith("margins") else "stratum"
+    absent = [name for name in names if name not in given]
+    if absent:
+        raise InvalidParameter(
+            f"{parameter} must have a size for each {group}", parameter=f"missing {group}", value=absent[0]
+        )
+    empty = [name for name in given if name not in names]
+    if empty:
+        raise InvalidParameter(
+            f"{parameter} must have respondents in each {group}: without any it cannot be estimated",
+            parameter=parameter,
+            value=empty[0],
+            hint=f"Merge it with another {group}, or leave it out: the estimate is then of the others.",
+        )
 
 
 def refuse_smaller(counts: Any, sizes: Floats, parameter: str) -> None:
@@ -160,8 +163,6 @@ def factors_of(kind: Any, count: int) -> Floats:
         )
     if given.shape not in ((), (count,)):
         raise InvalidParameter(
-            f"there must be a factor for each of the {count} replicate weights",
-            parameter="factors",
-            value=given.size,
+            f"there must be a factor for each of the {count} replicate weights", parameter="factors", value=given.size
         )
     return np.broadcast_to(given, count)

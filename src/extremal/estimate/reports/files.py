@@ -20,26 +20,23 @@ def named_files(source: Any, parameter: str) -> list[Path] | None:
         InvalidParameter: a file is named twice; a folder without Parquet files.
     """
     if isinstance(source, (str, Path)):
-        named = [Path(source)]
-    elif isinstance(source, (list, tuple)) and source and all(isinstance(one, Path) for one in source):
-        named = list(source)
-    else:
+        source = [Path(source)]
+    if not isinstance(source, (list, tuple)) or not source or not all(isinstance(one, Path) for one in source):
         return None
-    for one in named:
-        refuse_unusable(one)
-    paths = [path for one in named for path in (_in_folder(one, parameter) if one.is_dir() else [one])]
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise InvalidParameter(
-            "a file of reports counts once", parameter=parameter, value=[str(path) for path in paths]
-        )
+    paths = [path for one in source for path in _files_of(one, parameter)]
+    if len(set(map(Path.resolve, paths))) < len(paths):
+        raise InvalidParameter("a file of reports counts once", parameter=parameter, value=list(map(str, paths)))
     return paths
 
 
-def _in_folder(folder: Path, parameter: str) -> list[Path]:
-    found = sorted(folder.glob("*.parquet"))
+def _files_of(path: Path, parameter: str) -> list[Path]:
+    refuse_unusable(path)
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.parquet"))
     if not found:
         raise InvalidParameter(
-            "a folder of reports must hold Parquet files", parameter=parameter, value=str(folder), hint="Name a file."
+            "a folder of reports must hold Parquet files", parameter=parameter, value=str(path), hint="Name a file."
         )
     return found
 

@@ -151,13 +151,11 @@ class Sample:
                 hint=f'{{"jackknife": columns}}; kinds: {", ".join(REPLICATES)}, or a factor.',
             )
         ((kind, columns),) = self.replicate_weights.items()
-        if isinstance(columns, (list, tuple)) and columns and all(isinstance(name, str) for name in columns):
-            columns = np.column_stack([np.asarray(_column(source, name, "replicate_weights")) for name in columns])
-        elif is_frame(columns):
-            columns = np.column_stack(
-                [np.asarray(column_of(source, columns[name], "replicate_weights")) for name in columns.columns]
-            )
-        return {kind: columns}
+        if is_frame(columns):
+            columns = [columns[name] for name in columns.columns]
+        elif not _are_names(columns):
+            return {kind: columns}
+        return {kind: np.column_stack([np.asarray(_column(source, one, "replicate_weights")) for one in columns])}
 
     def _margins_beside(self, source: Any) -> Any:
         if self.margins is None:
@@ -192,8 +190,7 @@ class Sample:
         scales, replicates = named._replicated(n, rows)
         margins = None
         if named.margins is not None:
-            groups = [margin_of(columns, totals, name, n, rows) for name, columns, totals in named.margins]
-            refuse_disagreeing([sum(totals.values()) for _, _, totals in named.margins])
+            groups = named._margin_groups(n, rows)
             indicators = np.hstack([np.eye(shares.size)[codes] for codes, shares in groups])
             margins, base = Margins(indicators, base), rake(base, groups)
             replicates = None if replicates is None else np.stack([rake(row, groups) for row in replicates])
@@ -208,6 +205,12 @@ class Sample:
             scales,
             named.cluster is not None,
         )
+
+    def _margin_groups(self, n: int, rows: Any) -> list[tuple[Codes, Floats]]:
+        """For each margin the group of each respondent, and the share of each group."""
+        groups = [margin_of(columns, totals, name, n, rows) for name, columns, totals in self.margins]
+        refuse_disagreeing([sum(totals.values()) for _, _, totals in self.margins])
+        return groups
 
     def _base_weights(self, n: int, rows: Any, strata: Codes, names: list[Any]) -> Floats | None:
         """Those given; else N_h/n_h where there are populations of strata, so that strata have their true shares."""
@@ -251,16 +254,7 @@ class Sample:
                 hint="Sample(weights=…, replicate_weights={…})",
             )
         ((kind, columns),) = self.replicate_weights.items()
-        try:
-            table = np.asarray(columns, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidParameter("replicate_weights must be numbers", parameter="replicate_weights") from None
-        if table.ndim != 2 or table.shape[0] != n or table.shape[1] < 2:
-            raise InvalidParameter(
-                f"replicate_weights must have {n} rows, one for each report, and at least two columns",
-                parameter="replicate_weights.shape",
-                value=table.shape,
-            )
+        table = _replicate_table(columns, n)
         used, factors = table[rows], factors_of(kind, table.shape[1])
         if not (np.isfinite(used).all() and (used >= 0).all() and (used.sum(axis=0) > 0).all()):
             raise InvalidParameter(
@@ -272,6 +266,25 @@ class Sample:
                 parameter="replicate_weights",
             )
         return factors, np.ascontiguousarray(used.T)
+
+
+def _are_names(columns: Any) -> bool:
+    return isinstance(columns, (list, tuple)) and len(columns) > 0 and all(isinstance(name, str) for name in columns)
+
+
+def _replicate_table(columns: Any, n: int) -> Floats:
+    """Replicate weights as numbers, a row for each report."""
+    try:
+        table = np.asarray(columns, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("replicate_weights must be numbers", parameter="replicate_weights") from None
+    if table.ndim != 2 or table.shape[0] != n or table.shape[1] < 2:
+        raise InvalidParameter(
+            f"replicate_weights must have {n} rows, one for each report, and at least two columns",
+            parameter="replicate_weights.shape",
+            value=table.shape,
+        )
+    return table
 
 
 def _refuse_alone(sample: Sample, units: int, strata: int) -> None:

@@ -137,10 +137,7 @@ class Reports:
         """A tally for each group of `by`; without it the only group is None."""
         found: dict[Any, Tally] = {}
         if self._in_engine and weights is None:
-            counts, missing = counted_reports(self.source, str(self.column), self.mechanism)
-            if missing and not self.drop:
-                raise InvalidParameter("reports must not be missing", parameter=self.column, value=None, hint=NO_REPORT)
-            found[None] = Tally.of_counts(counts.items(), encoder, missing)
+            found[None] = self._counted_there(encoder)
         elif self._counted:
             if weights is not None or self.by is not None:
                 self._refuse_columns("by" if weights is None else "weights")
@@ -151,6 +148,13 @@ class Reports:
         for one in _refuse_number(found).values():
             one.notes = self.look_alike(one.n)
         return found
+
+    def _counted_there(self, encoder: Encoder) -> Tally:
+        """The tally of a plan, whose engine counts."""
+        counts, missing = counted_reports(self.source, str(self.column), self.mechanism)
+        if missing and not self.drop:
+            raise InvalidParameter("reports must not be missing", parameter=self.column, value=None, hint=NO_REPORT)
+        return Tally.of_counts(counts.items(), encoder, missing)
 
     def sampled(self, channel: Channel | ListedReports, sample: Sample) -> dict[Any, Tally]:
         """The tallies, with what an estimate needs to know of the sample."""

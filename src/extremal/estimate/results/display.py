@@ -31,7 +31,7 @@ def notes(result: LinearEstimate) -> tuple[str, ...]:
             f"{outside.size} of {len(result.labels)} unbiased estimates lie outside their possible range (first: "
             f"{example!r}). That is what unbiasedness costs and not an error; .shown holds points inside."
         )
-    if not fit.combinations.plain and result.labels is not None and hasattr(result, "inputs"):
+    if not fit.combinations.plain and hasattr(result, "inputs"):
         found.append(
             f"The mechanism does not tell all {fit.combinations.mechanism.k} inputs apart: "
             f"these are the {len(result.labels)} combinations that it identifies."

@@ -46,25 +46,17 @@ def plot(
     kind = f"{100 * level:.4g}% interval{', simultaneous' if simultaneous else ''}"
     for i, one in enumerate(series):
         shift = 0.0 if len(series) == 1 else _OFFSET * (i / (len(series) - 1) - 0.5)
-        colour = COLOURS[i % len(COLOURS)]
-        ax.hlines(
-            rows + shift,
-            one.limits[:drawn, 0],
-            one.limits[:drawn, 1],
-            color=colour,
-            linewidth=2,
-            alpha=0.6,
-            label=kind if not one.name else None,
-        )
-        name = f"{one.name} ({points}, {kind})" if one.name else points
-        ax.plot(one.points[:drawn], rows + shift, "o", color=colour, markersize=5, label=name)
+        style = {"color": COLOURS[i % len(COLOURS)]}
+        of_points, of_bars = (f"{one.name} ({points}, {kind})", None) if one.name else (points, kind)
+        ax.hlines(rows + shift, *one.limits[:drawn].T, linewidth=2, alpha=0.6, label=of_bars, **style)
+        ax.plot(one.points[:drawn], rows + shift, "o", markersize=5, label=of_points, **style)
     if truth is not None:
         known = np.asarray(truth, dtype=np.float64)
         if known.shape != (len(labels),):
             raise InvalidParameter(f"truth must have {len(labels)} entries", parameter="truth.shape", value=known.shape)
         ax.plot(known[:drawn], rows, "x", color="black", markersize=6, label="true frequency")
     ax.axvline(0, color="0.7", linewidth=0.8, zorder=0)
-    ax.set_yticks(rows, [_text(label) for label in labels[:drawn]])
+    ax.set_yticks(rows, list(map(_text, labels[:drawn])))
     ax.set_ylim(drawn - 0.5, -0.5)
     ax.set_xlabel(axis_label)
     if axis_label == SHARE:

@@ -17,39 +17,23 @@ from extremal.mechanism.structures.structure import Levels, Structure
 from extremal.mechanism.structures.subsets import SubsetSelection
 from extremal.mechanism.structures.two_valued import TwoValuedColumns
 
-STRUCTURES: dict[str, type[Structure]] = {
-    Rows.kind: Rows,
-    TwoValuedColumns.kind: TwoValuedColumns,
-    RandomizedResponse.kind: RandomizedResponse,
-    SubsetSelection.kind: SubsetSelection,
-    Circulant.kind: Circulant,
-    IndependentBits.kind: IndependentBits,
-    HadamardSets.kind: HadamardSets,
-    ProjectiveSets.kind: ProjectiveSets,
-    HashedSets.kind: HashedSets,
-    BloomBits.kind: BloomBits,
-    GroupedSets.kind: GroupedSets,
-    Colourings.kind: Colourings,
-    JointBlocks.kind: JointBlocks,
+_FIELDS: dict[type[Structure], tuple[str, ...]] = {
+    Rows: ("rows",),
+    TwoValuedColumns: ("rows", "weights", "columns"),
+    RandomizedResponse: ("rows", "low", "high"),
+    SubsetSelection: ("rows", "size", "inside"),
+    Circulant: ("runs",),
+    IndependentBits: ("rows", "own", "other"),
+    HadamardSets: ("rows", "inside", "blocks", "width"),
+    ProjectiveSets: ("rows", "inside", "order", "coordinates"),
+    HashedSets: ("rows", "inside", "buckets"),
+    BloomBits: ("rows", "bits", "hashes", "cohorts", "own", "other", "one", "zero"),
+    GroupedSets: ("groups", "types", "low", "high"),
+    Colourings: ("rows", "weights", "colours"),
+    JointBlocks: ("questions", "assignments"),
 }
-
-
-_FIELDS: dict[str, tuple[str, ...]] = {
-    Colourings.kind: ("rows", "weights", "colours"),
-    Rows.kind: ("rows",),
-    TwoValuedColumns.kind: ("rows", "weights", "columns"),
-    RandomizedResponse.kind: ("rows", "low", "high"),
-    SubsetSelection.kind: ("rows", "size", "inside"),
-    Circulant.kind: ("runs",),
-    IndependentBits.kind: ("rows", "own", "other"),
-    HadamardSets.kind: ("rows", "inside", "blocks", "width"),
-    ProjectiveSets.kind: ("rows", "inside", "order", "coordinates"),
-    HashedSets.kind: ("rows", "inside", "buckets"),
-    BloomBits.kind: ("rows", "bits", "hashes", "cohorts", "own", "other", "one", "zero"),
-    GroupedSets.kind: ("groups", "types", "low", "high"),
-    JointBlocks.kind: ("questions", "assignments"),
-}
-"""What a file holds of each kind, beside the kind."""
+"""Every structure, with what a file holds of it beside its kind."""
+STRUCTURES: dict[str, type[Structure]] = {structure.kind: structure for structure in _FIELDS}
 
 
 def structure_from_json(content: dict[str, Any]) -> Structure:
@@ -59,7 +43,7 @@ def structure_from_json(content: dict[str, Any]) -> Structure:
         raise MalformedFile(
             "weights must be of a known kind", parameter="kind", value=kind, hint=f"Known: {', '.join(STRUCTURES)}."
         )
-    refuse_other_fields(content, ("kind", *_FIELDS[kind]), f"weights of the kind {kind}")
+    refuse_other_fields(content, ("kind", *_FIELDS[STRUCTURES[kind]]), f"weights of the kind {kind}")
     return STRUCTURES[kind].from_json(content)
 
 

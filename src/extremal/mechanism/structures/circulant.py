@@ -21,8 +21,8 @@ from extremal.exact import Column, IndexSet, as_count
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices, Weights
 from extremal.mechanism.labels import MOST_LABELS
 from extremal.mechanism.structures.structure import (
-    SMALL,
     Levels,
+    ListedWeights,
     refuse_bad_sums,
     refuse_large,
     refuse_many_rows,
@@ -36,7 +36,7 @@ Run = tuple[int, int]  # weight, how many rows in a row have it
 
 
 @dataclass(frozen=True, eq=False)
-class Circulant:
+class Circulant(ListedWeights):
     """Column 0 as runs of (weight, length) from row 0 on; column y is column 0 shifted down by y rows, cyclically."""
 
     runs: tuple[Run, ...]
@@ -140,12 +140,6 @@ class Circulant:
         base = np.full(self.m, math.ldexp(low, -WEIGHT_BITS))
         excess = np.array([[math.ldexp(weight - low, -WEIGHT_BITS)] for weight, _ in above])
         return Levels(base, np.broadcast_to(excess, (len(above), self.m)), self.level_masses)
-
-    def plain_rows(self) -> Weights | None:
-        return self.rows() if self.r * self.m <= SMALL else None
-
-    def in_words(self) -> None:
-        return None
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "runs": [[str(weight), length] for weight, length in self.runs]}

@@ -19,8 +19,8 @@ from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import Column, Exponential, IndexSet
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices, Weights, as_probabilities, frozen
 from extremal.mechanism.structures.structure import (
-    SMALL,
     Levels,
+    ListedWeights,
     refuse_bad_sums,
     refuse_large,
     refuse_many_rows,
@@ -37,7 +37,7 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
 
 @dataclass(frozen=True, eq=False)
-class Colourings:
+class Colourings(ListedWeights):
     """The class of each row in each colouring (A×r), and the two weights of each colouring."""
 
     colours: Colours
@@ -58,7 +58,7 @@ class Colourings:
             raise InvalidParameter(
                 "every colouring needs one low and one high weight", parameter="low", value=len(self.low)
             )
-        if (self.low <= 0).any() or (self.high <= self.low).any() or (self.high > DENOMINATOR).any():
+        if ((self.low <= 0) | (self.high <= self.low) | (self.high > DENOMINATOR)).any():
             raise InvalidParameter(
                 "0 < low < high is required of every colouring", parameter="low", value=self.low[:6].tolist()
             )
@@ -166,12 +166,6 @@ class Colourings:
         low, high = self.report_weights
         step = as_probabilities(high - low)
         return Levels(as_probabilities(low), step[None, :], lambda rows: self.set_masses(rows)[None, :])
-
-    def plain_rows(self) -> Weights | None:
-        return self.rows() if self.r * self.m <= SMALL else None
-
-    def in_words(self) -> None:
-        return None
 
     def to_json(self) -> dict[str, Any]:
         pairs = zip(self.low.tolist(), self.high.tolist(), strict=True)

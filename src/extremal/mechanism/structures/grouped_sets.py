@@ -237,12 +237,12 @@ def grouped_structure(
         scale = room / total / multiple
         shared = multiple * round(common * scale)
         rounded = [Fraction(multiple * round(v * scale)) for v in wanted]
-        step = [int(v) for v in balance.steps(rounded, Fraction(shared))]
+        step = list(map(int, balance.steps(rounded, Fraction(shared))))
         if min(step) <= 0:
             raise InvalidParameter(
                 "the types must make rows that sum to one with positive weights",
                 parameter="steps",
-                value=[float(v) for v in wanted[:6]],
+                value=list(map(float, wanted[:6])),
                 hint="The sums of t_g·step over types must be in proportion to the sizes of the groups.",
             )
         low = [_smallest_low(v, lower, exponential) for v in step]

@@ -227,42 +227,43 @@ class JointBlocks(Unlisted):
             )
         if any(len({family.k for family in options}) != 1 for options in self.families):
             raise InvalidParameter("the families of a question must have the same answers", parameter="families")
-        if not 1 <= len(self.assignments) <= MOST_ASSIGNMENTS:
-            raise InvalidParameter(
-                f"there must be 1 to {MOST_ASSIGNMENTS} assignments",
-                parameter="assignments",
-                value=len(self.assignments),
-            )
-        if any(type(a.weight) is not int or a.weight < 1 for a in self.assignments) or self._total != COIN:
-            raise InvalidParameter(
-                "the weights of the assignments must be positive and sum to 2^53",
-                parameter="weights",
-                value=self._total,
-            )
+        self._refuse_weights([assignment.weight for assignment in self.assignments])
         for assignment in self.assignments:
             self._refuse(assignment)
 
-    @property
-    def _total(self) -> int:
-        return sum(a.weight for a in self.assignments)
+    def _refuse_weights(self, weights: list[int]) -> None:
+        if not 1 <= len(weights) <= MOST_ASSIGNMENTS:
+            raise InvalidParameter(
+                f"there must be 1 to {MOST_ASSIGNMENTS} assignments", parameter="assignments", value=len(weights)
+            )
+        if set(map(type, weights)) != {int} or min(weights) < 1 or sum(weights) != COIN:
+            raise InvalidParameter(
+                "the weights of the assignments must be positive and sum to 2^53",
+                parameter="weights",
+                value=sum(weights),
+            )
 
     def _refuse(self, assignment: Assignment) -> None:
-        """Raise unless every block asks questions that there are, each once, by a family that it has, with a coin."""
+        """Raise unless every block asks questions that there are, each once."""
         asked = assignment.asked
         if not assignment.blocks or len(set(asked)) != len(asked) or not set(asked) <= set(range(len(self.families))):
             raise InvalidParameter("an assignment asks some questions, each once", parameter="questions", value=asked)
         for block in assignment.blocks:
-            fits = 0 < len(block.questions) == len(block.families) and list(block.questions) == sorted(block.questions)
-            if not fits or not all(
-                0 <= f < len(self.families[j]) for j, f in zip(block.questions, block.families, strict=True)
-            ):
-                raise InvalidParameter(
-                    "a block names questions in their order, and a family of each",
-                    parameter="families",
-                    value=block.families,
-                )
-            if type(block.coin) is not int or not 0 < block.coin < COIN:
-                raise InvalidParameter("a coin must lie between 0 and 2^53", parameter="coin", value=block.coin)
+            self._refuse_block(block)
+
+    def _refuse_block(self, block: Block) -> None:
+        """Raise unless it asks each question by a family that it has, with a coin."""
+        fits = 0 < len(block.questions) == len(block.families) and list(block.questions) == sorted(block.questions)
+        if not fits or not all(
+            0 <= f < len(self.families[j]) for j, f in zip(block.questions, block.families, strict=True)
+        ):
+            raise InvalidParameter(
+                "a block names questions in their order, and a family of each",
+                parameter="families",
+                value=block.families,
+            )
+        if type(block.coin) is not int or not 0 < block.coin < COIN:
+            raise InvalidParameter("a coin must lie between 0 and 2^53", parameter="coin", value=block.coin)
 
     # -- what it says
 

@@ -15,6 +15,7 @@ from extremal.exact import Column, IndexSet
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices, Weights
 from extremal.mechanism.structures.structure import (
     Levels,
+    ListedWeights,
     refuse_bad_sums,
     refuse_large,
     refuse_many_rows,
@@ -23,7 +24,7 @@ from extremal.mechanism.structures.structure import (
 
 
 @dataclass(frozen=True, eq=False)
-class RandomizedResponse:
+class RandomizedResponse(ListedWeights):
     """high on the diagonal and low elsewhere, r = m: two numbers."""
 
     r: int
@@ -83,9 +84,6 @@ class RandomizedResponse:
         return Levels(np.full(self.m, low), np.full((1, self.m), step), lambda rows: rows[None, :])
 
     def plain_rows(self) -> None:
-        return None
-
-    def in_words(self) -> None:
         return None
 
     def to_json(self) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import numpy as np
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import Column, IndexSet
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, exact_sums, frozen
-from extremal.mechanism.structures.structure import Levels, refuse_bad_sums, stored_list, stored_weight
+from extremal.mechanism.structures.structure import Levels, ListedWeights, refuse_bad_sums, stored_list, stored_weight
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(ListedWeights):
     """An r×m array of weights; every output has some weight."""
 
     array: Weights
@@ -82,9 +82,6 @@ class Rows:
 
     def plain_rows(self) -> Weights:
         return self.array
-
-    def in_words(self) -> None:
-        return None
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "rows": [[str(w) for w in row] for row in self.array.tolist()]}

@@ -108,6 +108,16 @@ class Structure(Protocol):
         ...
 
 
+class ListedWeights:
+    """Base of structures whose outputs can head a table: small ones have the canonical form of their rows."""
+
+    def plain_rows(self: Structure) -> Weights | None:
+        return self.rows() if self.r * self.m <= SMALL else None
+
+    def in_words(self) -> None:
+        return None
+
+
 def refuse_bad_sums(sums: Sequence[int], first: int = 0) -> None:
     """Raise when a row of weights, counted from `first`, does not sum to 2^62."""
     for i, total in enumerate(sums, first):

@@ -26,6 +26,7 @@ from extremal.exact.weights import (
 from extremal.mechanism.structures.structure import (
     SMALL,
     Levels,
+    ListedWeights,
     refuse_bad_sums,
     refuse_large,
     refuse_many_rows,
@@ -35,7 +36,7 @@ from extremal.mechanism.structures.structure import (
 
 
 @dataclass(frozen=True, eq=False)
-class TwoValuedColumns:
+class TwoValuedColumns(ListedWeights):
     """Output y weighs high[y] on sets[y] and low[y] on the other rows; every row sums to 2^62."""
 
     r: int
@@ -153,12 +154,6 @@ class TwoValuedColumns:
     def levels(self) -> Levels:
         step = as_probabilities(self.high - self.low)
         return Levels(as_probabilities(self.low), step[None, :], lambda rows: self.set_masses(rows)[None, :])
-
-    def plain_rows(self) -> Weights | None:
-        return self.rows() if self.r * self.m <= SMALL else None
-
-    def in_words(self) -> None:
-        return None
 
     def to_json(self) -> dict[str, Any]:
         pairs = list(zip(self.low.tolist(), self.high.tolist(), strict=True))

@@ -64,12 +64,7 @@ def privatize_with_spark(
 
     try:
         frame = _read(session, source)
-        before = {
-            field.name: field.metadata[OF_A_FIELD] for field in frame.schema.fields if OF_A_FIELD in field.metadata
-        }
-        if Path(source).is_file():  # Spark reads no other note than its own
-            before |= format_of(Path(source), "file").hashes(Path(source))
-        extended(before, {name: mechanism.hash for name, mechanism in columns.items()})
+        extended(_noted(frame, Path(source)), {name: mechanism.hash for name, mechanism in columns.items()})
         named = READERS.get(Path(source).suffix.lower()) != "csv"
         for name in (row_id, *columns):
             refuse_absent(name, frame.columns, "row_id" if name == row_id else "column", listed=named)
@@ -83,6 +78,14 @@ def privatize_with_spark(
     finally:
         if not from_elsewhere:
             session.stop()
+
+
+def _noted(frame: Any, source: Path) -> dict[str, str]:
+    """Which mechanisms made columns of the source before."""
+    noted = {field.name: field.metadata[OF_A_FIELD] for field in frame.schema.fields if OF_A_FIELD in field.metadata}
+    if source.is_file():  # Spark reads no other note than its own
+        noted |= format_of(source, "file").hashes(source)
+    return noted
 
 
 def _said_in_a_worker(error: Any) -> ExtremalError:

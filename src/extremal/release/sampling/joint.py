@@ -16,13 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import TooLarge
-from extremal.mechanism.structures.joint import (
-    COIN_BITS,
-    Decomposed,
-    Family,
-    JointBlocks,
-    cumulative,
-)
+from extremal.mechanism.structures.joint import COIN_BITS, Decomposed, Family, JointBlocks, cumulative
 from extremal.release.sampling.loops import Codes, Loops
 from extremal.release.sampling.subsets import uniform_below, uniform_subsets, with_own
 from extremal.release.sampling.words import Words, WordSource, of_values

@@ -8,6 +8,7 @@ faster; compiling takes about a second, once a process, so only large calls ask 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ from extremal.release.sampling.words import LARGEST_CHUNK, Words
 
 Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Compiler = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class Loops:
@@ -106,6 +108,11 @@ def _functions() -> tuple[Any, ...]:
             f"the compiled kernels need numba ({error})", hint="pip install 'extremal[fast]'."
         ) from None
     function = numba.njit(nogil=True)
+    return (*_table_loops(function), *_set_loops(function))
+
+
+def _table_loops(function: Compiler) -> tuple[Any, ...]:
+    """Those that draw from an alias table."""
 
     @function
     def picked(entry: Any, column: Any, mask: Any, word: Any) -> Any:  # pragma: no cover - compiled
@@ -140,6 +147,12 @@ def _functions() -> tuple[Any, ...]:
             cyclic += outputs & (cyclic >> 63)  # masks, not branches: which way a report goes cannot be predicted
             out[i] = symbol ^ ((symbol ^ cyclic) & ((outputs - 1 - symbol) >> 63))
 
+    return rows_loop, response_loop, windows_loop
+
+
+def _set_loops(function: Compiler) -> tuple[Any, ...]:
+    """Those that draw and write sets."""
+
     @function
     def floyd_step(
         words: Any, rows: Any, newest: Any, over: Any, left: Any, member: Any, waiting: Any
@@ -166,7 +179,7 @@ def _functions() -> tuple[Any, ...]:
                     out[row, place] = z
                     place += 1
 
-    return rows_loop, response_loop, windows_loop, floyd_step, members_loop
+    return floyd_step, members_loop
 
 
 def can_compile() -> bool:

@@ -90,30 +90,19 @@ class _FromRows:
 
 
 @dataclass(frozen=True, eq=False)
-class _FromResponse:
-    """One row of m symbols for all: the distance from x to the report, cyclically."""
+class _FromOneRow:
+    """One row for all: m symbols, the distance from x to the report, cyclically; with windows m + length symbols, a
+    report whatever x, or a place in the window of reports that x favours."""
 
     table: AliasTable
     outputs: int
+    windows: bool
     size: ClassVar[None] = None
 
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
         source.fill(buffer)
-        return loops.from_response(self.table, self.outputs, rows, buffer)
-
-
-@dataclass(frozen=True, eq=False)
-class _FromWindows:
-    """One row of m + length symbols for all: a report whatever x, or a place in the window of reports that x
-    favours."""
-
-    table: AliasTable
-    outputs: int
-    size: ClassVar[None] = None
-
-    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
-        source.fill(buffer)
-        return loops.from_windows(self.table, self.outputs, rows, buffer)
+        loop = loops.from_windows if self.windows else loops.from_response
+        return loop(self.table, self.outputs, rows, buffer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,13 +199,13 @@ def _rows(structure: Rows) -> Sampler:
 
 def _cyclic(structure: RandomizedResponse | Circulant) -> Sampler:
     """Every row is the first one shifted, so that one row is enough."""
-    return _FromResponse(build(structure.row(0)[None, :]), structure.m)
+    return _FromOneRow(build(structure.row(0)[None, :]), structure.m, windows=False)
 
 
 def _two_valued_columns(structure: TwoValuedColumns) -> Sampler:
     if structure.window is not None:
         favoured = (structure.high - structure.low)[: structure.window]
-        return _FromWindows(build(np.concatenate((structure.low, favoured))[None, :]), structure.m)
+        return _FromOneRow(build(np.concatenate((structure.low, favoured))[None, :]), structure.m, windows=True)
     if structure.r << column_bits(structure.m) <= LARGEST_TABLE:
         return _FromRows(build(structure.rows()))
     return BlockTree.of(structure)

@@ -176,15 +176,20 @@ def plan(
     sure = None if assurance is None else checked_level(assurance)
     if sure is not None and isinstance(goal, ShareOfEach):
         goal = replace(goal, binomial=True)
+    return _planned(solved, goal, mechanism, epsilon, n, half_width, sure)
+
+
+def _planned(
+    solved: str,
+    goal: ShareOfEach | Statistics,
+    mechanism: Mechanism | None,
+    epsilon: Any,
+    n: Any,
+    half_width: Any,
+    sure: float | None,
+) -> Plan:
+    """Solve for what was left out."""
     wanted = None if half_width is None else _checked_width(half_width, goal.largest)
-    reached = _solved(goal, mechanism, epsilon, None if n is None else as_count(n, "n", FEWEST), wanted, sure)
-    return Plan(solved=solved, wanted=wanted, level=of_confidence, goal=goal, designed=mechanism is None, **reached)
-
-
-def _solved(
-    goal: Goal, mechanism: Mechanism | None, epsilon: Any, n: int | None, wanted: float | None, sure: float | None
-) -> dict[str, Any]:
-    """Solve for what was left out; the fields of the plan."""
     aim = Aim(
         "half_width",
         best=goal.mechanism,
@@ -192,20 +197,25 @@ def _solved(
         level=lambda people, width: _level(goal, people, width, sure),
         hint="Ask for a larger half_width or a larger ε.",
     )
-    asked, nats, people = aim.solve(mechanism, epsilon, n, wanted)
-    half_width, widest, value = goal.widths(asked).at(people)
-    without = _people(goal.plain(asked), half_width, people)
-    assured = goal.widths(asked).assurance(people, half_width if wanted is None else wanted)
-    return {
-        "assurance": assured,
-        "n": people,
-        "epsilon": nats,
-        "mechanism": asked,
-        "half_width": half_width,
-        "widest": widest,
-        "value": value,
-        "without_privacy": people if without is None else without,
-    }
+    given = None if n is None else as_count(n, "n", FEWEST)
+    asked, nats, people = aim.solve(mechanism, epsilon, given, wanted)
+    reached = goal.widths(asked).at(people)
+    without = _people(goal.plain(asked), reached.half_width, people)
+    return Plan(
+        solved=solved,
+        n=people,
+        epsilon=nats,
+        mechanism=asked,
+        half_width=reached.half_width,
+        widest=reached.about,
+        value=reached.value,
+        wanted=wanted,
+        without_privacy=people if without is None else without,
+        designed=mechanism is None,
+        level=goal.level,
+        assurance=goal.widths(asked).assurance(people, reached.half_width if wanted is None else wanted),
+        goal=goal,
+    )
 
 
 def _refuse_no_mechanism(mechanism: object) -> None:

@@ -68,10 +68,9 @@ def smallest_level(
     >>> smallest_level(lambda epsilon: epsilon**2 >= 2)
     Fraction(283, 200)
     """
-    if sketch is not None:
-        near = smallest_level(sketch)
-        if near is not None and near > LEAST_EPSILON and holds(near) and not holds(_below(near)):
-            return near
+    near = None if sketch is None else smallest_level(sketch)
+    if near is not None and _is_smallest(near, holds):
+        return near
     low = high = Fraction(1)
     if holds(high):
         while holds(low):
@@ -84,6 +83,10 @@ def smallest_level(
                 return None
             low, high = high, min(MOST_EPSILON, _rounded(high * 2))
     return bisected(holds, low, high, between=lambda a, b: _rounded((a + b) / 2))
+
+
+def _is_smallest(epsilon: Fraction, holds: Callable[[Fraction], bool]) -> bool:
+    return epsilon > LEAST_EPSILON and holds(epsilon) and not holds(_below(epsilon))
 
 
 def _below(epsilon: Fraction) -> Fraction:
