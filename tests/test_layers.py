@@ -90,6 +90,7 @@ TELLING = 40  # characters of a line that two writers would hardly both write
 OWN_CONCEPTS: dict[str, str] = {
     "certificate.arithmetic.closed_costs": "closed forms of costs, with theories of their own",
     "certificate.statement": "what was decided, in words, apart from deciding it",
+    "checker.set_trees": "a reason with a theory of its own, a section of the file that `joined` makes",
     "checker.values": "a section of the file that `joined` makes",
     "cli.checker": "a verb is a file",
     "collect.openapi": "a document about the API, beside the code that answers",

@@ -21,9 +21,9 @@ from support.proofs.adversaries import (
     rays_and_lines,
 )
 from support.proofs.lies import varied
-from support.proofs.workload_attacks import coupled_workloads, workloads
+from support.proofs.workload_attacks import coupled_workloads, lifted_workloads, workloads
 
-ROUNDS = {costs: 40, classes: 20, workloads: 30, coupled_chords: 10, coupled_workloads: 10}
+ROUNDS = {costs: 40, classes: 20, workloads: 30, coupled_chords: 10, coupled_workloads: 10, lifted_workloads: 10}
 FEW, USUAL, VARIATIONS = 5, 80, 3
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import fields
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from extremal.certificate import KINDS, Concave, Dual, Listed, OnePrior, Proof, 
 from extremal.certificate.proof import Value
 from extremal.errors import MalformedFile
 from extremal.optimize import Design
+from extremal.optimize.hypotheses import columns
 from extremal.testing.designs import check
 from support.proofs.examples import shares_of_questions
 from support.refusals import check_refusals
@@ -27,6 +29,15 @@ HUNDRED = np.random.default_rng([100, 4]).dirichlet(np.ones(100), 2)
 EIGHT = np.random.default_rng(8).dirichlet(np.ones(17), 8)
 SEVEN = np.arange(1, 8) / 28, np.arange(7, 0, -1) / 28
 ZIPF = [1 / x for x in range(1, 41)]
+
+TEN_OF_FIVE = np.random.default_rng(6).dirichlet(np.ones(10), 5)
+
+
+def by_groups(utility: ex.Utility) -> Design:
+    """As where a tree over sets has too many nodes."""
+    with patch.object(columns, "MOST_NODES", 0):
+        return ex.design(ex.LDP(1), utility)
+
 
 LISTED = {"kind": "one prior", "prior": [], "mix": [], "proof": {"kind": "concave", "value": "1", "lines": []}}
 EMPTY = {"kind": "dual", "alpha": [], "mix": [], "prices": []}
@@ -62,7 +73,8 @@ DESIGNS = {
     "directions of a worst case": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN), worst_case=True)),
     "partition of a mean": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN[:2]))),
     "partitions mixed": lambda: ex.design(ex.LDP(4), ex.PairwiseDivergence(list(HUNDRED), worst_case=True)),
-    "groups": lambda: ex.design(ex.LDP(1), ex.Average([ex.KL(*EIGHT[i : i + 2]) for i in range(0, 8, 2)])),
+    "groups": lambda: by_groups(ex.Average([ex.KL(*EIGHT[i : i + 2]) for i in range(0, 8, 2)])),
+    "sets of divergences": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN_OF_FIVE))),
     "chords of coupled columns": lambda: ex.design(ex.LDP(1, "0.05"), ex.TotalVariation(*SEVEN)),
     "inputs revealed": lambda: ex.design(ex.LDP(1, "0.05"), ex.MutualInformation(SEVEN[0])),
     "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),

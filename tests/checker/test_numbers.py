@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpq
 import extremal as ex
 from extremal.certificate import enclosure
 from extremal.checker import numbers, verdicts
-from extremal.checker.costs import cost
+from extremal.checker.costs import FINE_INVERSE, cost
 from extremal.checker.goals import read_goal
 from extremal.checker.matrices import require_definite
 from extremal.checker.mechanisms import read_mechanism
@@ -96,13 +96,13 @@ def test_definiteness_is_that_of_exact_pivots() -> None:
         b = [[Fraction(draw.randint(-4, 4)) for _ in range(n)] for _ in range(n)]
         shift = Fraction(draw.randint(-6, 6), 4)
         a = [[sum(b[x][i] * b[z][i] for i in range(n)) + (shift if x == z else 0) for z in range(n)] for x in range(n)]
-        definite = _has_positive_pivots(a)
+        definite, whole = _has_positive_pivots(a), [[int(4 * v) for v in row] for row in a]
         said.add(definite)
         if definite:
-            require_definite(a)
+            require_definite(whole)
         else:
             with pytest.raises(Refused):
-                require_definite(a)
+                require_definite(whole)
     assert said == {True, False}
 
 
@@ -147,7 +147,7 @@ def test_a_cost_is_that_of_the_kernel(name: str) -> None:
     else:
         assert found.low <= high
         assert low <= found.high
-        assert found.high - found.low <= Fraction(1, 10**60) * found.high
+        assert found.high - found.low <= Fraction(2, 2**FINE_INVERSE) * found.high
 
 
 @pytest.mark.parametrize(

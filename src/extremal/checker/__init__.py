@@ -24,6 +24,7 @@ ORDER = (
     "questions",
     "values",
     "cones",
+    "set_trees",
     "reasons",
     "squares",
     "compact",

@@ -32,6 +32,7 @@ from extremal.checker.numbers import (
     total,
     whole_numbers,
 )
+from extremal.checker.set_trees import of_sums
 from extremal.checker.worths import Pair, PatternWorth, above, divergence
 
 Prices = Sequence[tuple[int, int, Fraction]]
@@ -284,6 +285,9 @@ def groups_of(prior: Sequence[Fraction], alpha: Vector) -> list[Group]:
 
 def sets(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector) -> Fraction:
     """t = 0: the trees show that α is feasible."""
+    if not any(isinstance(leaf, Information) for _, leaf in leaves):
+        of_sums(reason["choices"], reason["trees"], pure_ratio(notion, "sets of divergences: ε-LDP"), leaves, alpha)
+        return ZERO
     require(len(leaves) == 1, "sets: information alone")
     goal = of_kind(leaves[0][1], Information, "sets: information alone")
     require(all(a >= 0 for p, a in zip(goal.prior, alpha, strict=True) if not p), "α ≥ 0 where p = 0")

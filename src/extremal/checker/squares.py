@@ -13,7 +13,7 @@ from typing import Any
 from extremal.checker.costs import RHO
 from extremal.checker.goals import Statistics
 from extremal.checker.matrices import Table, Whole, require_definite, times
-from extremal.checker.notions import LDP, Notion, given_ratio, is_pure
+from extremal.checker.notions import LDP, Lift, Notion, given_ratio, is_pure
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
@@ -187,7 +187,7 @@ def _proved(dual: dict[str, Any], notion: Notion, worth: Worth, unit: int) -> Fr
     delta = notion.delta if isinstance(notion, LDP) else ZERO
     if reason["kind"] == "matrix":
         require(worth.alone and not any(alpha), "matrix: each input alone, no α")
-        return _of_matrix(reason, of_kind(notion, LDP, "matrix: LDP"), worth, unit)
+        return _of_matrix(reason, notion, worth, unit)
     if reason["kind"] == "truncated":
         return dot(sizes, alpha) + _truncated(reason, notion, worth, alpha)
     require(reason["kind"] == "listed", "squares: listed, matrix, truncated, or chords with one row")
@@ -293,29 +293,49 @@ def _of_line(row: Sequence[int], dual: dict[str, Any], notion: Notion, about: Me
     return along**2 / (gram[x][x] * about.unit * cost)
 
 
-def _of_matrix(reason: Reason, notion: LDP, worth: Worth, unit: int) -> Fraction:
-    """−1ᵀR1·D/4^scale, R = diag(d) − N − llᵀ/c₀, when PRPᵀ − 4^scale·G/D is positive definite but for one row.
-
-    For S in [1, E]^k: S_x² ≤ (E+1)S_x − E and S_xS_z ≥ S_x + S_z − 1, so SᵀRS ≤ −(l·S − c₀)²/c₀ ≤ 0.
-    """
+def _of_matrix(reason: Reason, notion: Notion, worth: Worth, unit: int) -> Fraction:
+    """level·D/4^scale, when PRPᵀ − 4^scale·G/D is positive definite but for one row."""
     k, scale, d = len(worth.p), reason["scale"], list(reason["d"])
-    e = rounded_up(notion.ratio, COARSE)
     require(-LARGEST_SCALE <= scale <= LARGEST_SCALE, "a scale of reasonable size")
     require(len(d) == k and min(d) >= 0, "d ≥ 0 for each input")
     n = _between_blocks(reason["n"], reason["blocks"], k)
-    rows = [sum(row) for row in n]
+    if isinstance(notion, Lift):
+        r, below, level = _of_lifts(d, n, notion, worth.p)
+    else:
+        r, below, level = _of_ratios(d, n, of_kind(notion, LDP, "matrix: LDP, PML or LIP"), worth.p)
+    power = Fraction(4**scale) / unit if scale >= 0 else Fraction(1, 4**-scale * unit)
+    _require_above(r, below, power, worth)
+    return level / power
+
+
+def _of_ratios(d: Sequence[int], n: Whole, notion: LDP, p: Sequence[Fraction]) -> tuple[Whole, int, Fraction]:
+    """R = diag(d) − N − llᵀ/c₀ in whole numbers, what divides them, and −1ᵀR1 with what δ adds.
+
+    For S in [1, E]^k: S_x² ≤ (E+1)S_x − E and S_xS_z ≥ S_x + S_z − 1, so SᵀRS ≤ −(l·S − c₀)²/c₀ ≤ 0.
+    """
+    e, rows, k = rounded_up(notion.ratio, COARSE), [sum(row) for row in n], len(p)
     c0 = e * sum(d) - sum(rows)
     require(c0 > 0, "E·1ᵀd > 1ᵀN1")
     (above, *line), half = whole_numbers([c0, *((e + 1) * v / 2 - s for v, s in zip(d, rows, strict=True))])
     below = half * above  # of R: l_x·l_z/c₀ is l'_x·l'_z/(half·above) for whole l' = half·l, above = half·c₀
     r = [[below * ((d[x] if x == z else 0) - n[x][z]) - line[x] * line[z] for z in range(k)] for x in range(k)]
-    return _of_difference(r, below, Fraction(4) ** scale / unit, worth) + (
-        notion.delta * _broken(d, n, worth.p, e) * unit / Fraction(4) ** scale if notion.delta else ZERO
-    )
+    broken = notion.delta * _broken(d, n, p, e) if notion.delta else ZERO
+    return r, below, broken - Fraction(sum(sum(row) for row in r), below)
 
 
-def _of_difference(r: Whole, below: int, power: Fraction, worth: Worth) -> Fraction:
-    """−1ᵀR1/power for R = r/below, when PRPᵀ − power·G is positive definite but for one row, P = I − p1ᵀ."""
+def _of_lifts(d: Sequence[int], n: Whole, notion: Lift, p: Sequence[Fraction]) -> tuple[Whole, int, Fraction]:
+    """R = diag(d) − N, 1 and its level, from low_x ≤ S_x ≤ high_x, p·S = 1: (S_x − low_x)(high_x − S_x) ≥ 0 and (S_x −
+    low_x)(S_z − low_z) ≥ 0, and the mean of S is 1."""
+    require(list(notion.prior) == list(p) and min(p) > 0, "matrix: the notion's own prior, every input occurs")
+    below = [1 - max(notion.low, (1 - notion.ratio * (1 - v)) / v) for v in p]
+    above = [min(notion.ratio, (1 - notion.low * (1 - v)) / v) - 1 for v in p]
+    level = total([v * a * b for v, a, b in zip(d, above, below, strict=True)])
+    level += total([b * dot([Fraction(v) for v in row], below) for row, b in zip(n, below, strict=True)])
+    return [[(d[x] if x == z else 0) - v for z, v in enumerate(row)] for x, row in enumerate(n)], 1, level
+
+
+def _require_above(r: Whole, below: int, power: Fraction, worth: Worth) -> None:
+    """Refuse unless PRPᵀ − power·G is positive definite but for one row, R = r/below, P = I − p1ᵀ."""
     p, mass = whole_numbers(worth.p)
     order, share = _class_of(worth), power / worth.g.below * below * mass**2
     sums = [sum(row) for row in r]
@@ -329,7 +349,6 @@ def _of_difference(r: Whole, below: int, power: Fraction, worth: Worth) -> Fract
         for x in range(len(p) - 1)
     ]
     require_definite(left)
-    return Fraction(-every, below) / power
 
 
 def _broken(d: Sequence[int], n: Whole, p: Sequence[Fraction], e: Fraction) -> Fraction:

@@ -47,6 +47,7 @@ class SizeLimits:
     lifts: int = lift.MOST_INPUTS  # all extreme lift vectors: 57,344 at most, 1 s
     few_lifts: int = 9  # lift vectors that are listed for a second proof: 0.03 s
     lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576 at most, 0.5 s
+    searched_lifts: int = 40  # columns that a search finds, with the notion's own prior: it ends by its time limit
     lift_information: int = 250  # knapsacks on all inputs; more are merged
     lift_divergence: int = 400  # supporting lines on all inputs; more are merged
     class_columns: int = 8  # all extreme columns of a class: 1,000 for five priors, 0.3 s; 400 for a ball, 1.5 s
@@ -172,9 +173,9 @@ TABLE: tuple[Row, ...] = (
         "sum",
         "hypotheses.solve",
         f"divergences on more than {SIZES.few_patterns} inputs. One pair: mixture of sorted partitions; up to "
-        f"{SIZES.distributions} distributions: column generation on sets; more, beyond {SIZES.patterns} inputs: by "
-        "ascent",
-        "order; chords on cells; groups",
+        f"{SIZES.distributions} distributions, or beyond {SIZES.patterns} inputs: column generation on sets, priced on "
+        "cells of directions or by a tree over sets",
+        "order; chords on cells; sets; groups",
         _several_hypotheses,
     ),
     Row("pure", "sum", "rays", f"all staircase patterns, {SIZES.patterns} inputs", "listed"),
@@ -263,8 +264,9 @@ TABLE: tuple[Row, ...] = (
         "lift class",
         "workload",
         "workload.leakage",
-        f"all extreme columns, {SIZES.lift_columns} inputs; classes of priors are refused",
-        "squares with listed",
+        f"all extreme columns, {SIZES.lift_columns} inputs; with the notion's own prior columns that a search finds, "
+        f"{SIZES.searched_lifts} inputs; classes of priors are refused",
+        "squares with listed; with matrix",
         limited=True,
     ),
     Row(

@@ -26,6 +26,7 @@ from extremal.certificate import (
     enclosure,
 )
 from extremal.certificate.arithmetic import workload_cost as costs
+from extremal.certificate.proofs import matrix as matrix_proofs
 from extremal.estimate.channels.indicators import HashChannel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.report_labels import SubsetLabels
@@ -123,6 +124,24 @@ def test_a_z_that_is_a_little_too_large_is_refused() -> None:
     bent[5][4] += bent[5][4] // 10
     with pytest.raises(Refused, match="below"):
         dataclasses.replace(good, z=tuple(tuple(row) for row in bent)).bound(ex.LDP(1), utility)
+
+
+@pytest.mark.parametrize("least", [1e-3, 1e-6, 1e-11, -1e-11, -1e-6])
+def test_many_rows_are_definite_only_when_they_are(least: float) -> None:
+    """By one product of whole numbers, by two where an eigenvalue is small, or not at all."""
+    generator, n = np.random.default_rng(1), 210
+    basis = np.linalg.qr(generator.normal(size=(n, n)))[0]
+    matrix = (basis * np.append(least, generator.uniform(0.2, 1, n - 1))) @ basis.T
+    whole = np.array([[int(v) for v in row] for row in np.rint(np.ldexp(matrix + matrix.T, 62)).tolist()], dtype=object)
+    padded = np.zeros((n + 1, n + 1), dtype=object)
+    padded[:n, :n] = whole
+    none = np.zeros((n, n), dtype=object)
+    assert matrix_proofs._is_definite(whole, 63) is (least > 1e-9)
+    if least > 0:
+        matrix_proofs._refuse_indefinite(padded, 1, none, 1)
+    else:
+        with pytest.raises(Refused, match="below"):
+            matrix_proofs._refuse_indefinite(padded, 1, none, 1)
 
 
 def test_a_proof_for_one_epsilon_proves_less_for_a_larger_one() -> None:

@@ -83,7 +83,7 @@ def test_a_prior_with_zeros_and_another_notion_are_refused() -> None:
     proof = best_inequality(Coordinates(np.full(3, 1 / 3), ex.CDF(3).rows), 1.0, 1.0).proof(ex.LDP(1), ex.CDF(3))
     with pytest.raises(Refused, match="positive probability"):
         proof.bound(ex.LDP(1, 0.1), utility)
-    with pytest.raises(Refused, match="about LDP"):
+    with pytest.raises(Refused, match="the workload's prior"):
         proof.bound(ex.PML(1, [0.2, 0.3, 0.5]), ex.CDF(3))
 
 

@@ -1,4 +1,4 @@
-"""More distributions than cells are cut for: a bound from groups of them, never below what a mechanism reaches."""
+"""More distributions than cells are cut for, and sets too many for a tree: a bound from groups, never too low."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.optimize.hypotheses import columns
 from extremal.optimize.hypotheses.solve import grouped
 from extremal.testing.designs import check
 
 # A few symbols that differ, many that do not: sums of sets are few, so that groups are solved at once.
 SEVEN = [np.roll(np.arange(1, 8), i).tolist() + [2] * 10 for i in range(7)]
 PRIORS = [[x / 48 for x in row] for row in SEVEN]
+
+
+@pytest.fixture(autouse=True)
+def _no_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "MOST_NODES", 0)
 
 
 def test_a_mean_of_seven_hypotheses_is_bounded_by_groups() -> None:

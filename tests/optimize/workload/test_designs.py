@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.certificate import Refused
 from extremal.estimate.expected import expected_workload
 from extremal.optimize import Design
+from extremal.optimize.workload.inequality import best_lift_inequality
+from extremal.optimize.workload.leakage import around_lifts
+from extremal.optimize.workload.lifts import Coordinates
 from extremal.optimize.workload.mechanisms import without_dust
 from extremal.simulate import Simulation
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
+from support.checkers import checker_says_of
 
 
 def zipf(k: int, s: float) -> np.ndarray:
@@ -134,6 +141,33 @@ def test_under_a_prior_aware_notion_the_design_is_certified_and_at_least_as_good
         assert value <= designed(ex.LDP(epsilon), utility)[0] * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("notion", [ex.PML, ex.LIP])
+def test_more_inputs_are_searched_under_a_prior_aware_notion(notion: Any, tmp_path: Path) -> None:
+    prior = zipf(13, 0.7)
+    for utility in (Frequencies(prior), CDF(prior)):
+        value, bound, found = designed(notion(1, prior), utility)
+        assert found.method == "column generation"
+        assert 1 - bound / value < 0.04
+        assert value < utility(ex.randomized_response(13, 1))
+        text = found.certificate.save(tmp_path / f"{utility.name}.json").read_bytes()
+        assert checker_says_of(text) == ("proved", "proved", "proved")
+
+
+@pytest.mark.parametrize("notion", [ex.PML, ex.LIP])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])
+def test_the_bound_of_lifts_stays_below_the_exact_optimum_and_close(notion: Any, epsilon: float) -> None:
+    for utility in (Frequencies(zipf(7, 0.6)), CDF(zipf(7, 0.2)), Ranges([1 / 6] * 6)):
+        privacy, prior = notion(epsilon, utility.prior), utility.prior.values
+        value, _, _ = designed(privacy, utility)
+        found = best_lift_inequality(Coordinates(prior, utility.rows), *around_lifts(privacy), 2.0)
+        proof = found.proof(privacy, utility)
+        assert 0.8 * value < proof.bound(privacy, utility) <= value
+        assert float(proof.bound(privacy, utility)) == pytest.approx(found.bound, rel=1e-5)
+        larger = tuple(tuple(v + v // 10**3 for v in row) for row in proof.z)
+        with pytest.raises(Refused, match="below"):
+            dataclasses.replace(proof, z=larger).bound(privacy, utility)
+
+
 def test_the_notion_may_have_another_prior_than_the_workload() -> None:
     value, bound, _ = designed(ex.PML(0.5, [0.25] * 4), CDF(zipf(4, 1.0)))
     assert 1 - bound / value < 1e-6
@@ -189,8 +223,8 @@ def test_twenty_inputs_are_certified_within_a_percent() -> None:
     ("privacy", "utility", "message"),
     [
         (ex.LDP(0), CDF(4), "nothing can be estimated"),
-        (ex.PML(1, zipf(20, 1.0)), CDF(20), "at most 12 inputs"),
-        (ex.PML(1, [0.5, 0.5, 0, 0]), CDF(4), "no prior zero"),
+        (ex.PML(1, zipf(20, 1.0)), CDF(20), "at most 40 inputs with the notion's prior, 12 with another"),
+        (ex.PML(1, [0.5, 0.5, 0, 0]), CDF(4), "no probability zero"),
         (ex.PML(1, ex.SourceClass.simplex(4)), CDF(4), "one prior"),
         (ex.LDP(1), CDF(ex.SourceClass.simplex(41)), "at most 40 inputs"),
         (ex.LDP(1), CDF(1600), "at most 1500 different inputs"),

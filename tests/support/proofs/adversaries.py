@@ -68,7 +68,7 @@ from support.proofs.lies import (
     optimum,
     patterns,
 )
-from support.proofs.workload_attacks import coupled_workloads, workloads
+from support.proofs.workload_attacks import coupled_workloads, lifted_workloads, workloads
 
 Attack = Callable[[Generator], Iterator[Lie]]
 
@@ -385,6 +385,7 @@ ATTACKS: tuple[Attack, ...] = (
     coupled_rays,
     coupled_chords,
     coupled_workloads,
+    lifted_workloads,
     directions,
     workloads,
 )

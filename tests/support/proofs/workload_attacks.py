@@ -13,12 +13,13 @@ import numpy as np
 
 from extremal.certificate import Dual, Listed, Proof, Squares
 from extremal.optimize.design import design
-from extremal.optimize.workload.inequality import best_inequality
+from extremal.optimize.workload.inequality import best_inequality, best_lift_inequality
 from extremal.optimize.workload.interior import optimal_design
+from extremal.optimize.workload.leakage import around_lifts
 from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_deviations
 from extremal.optimize.workload.proofs import listed_patterns, revealed_inputs
 from extremal.optimize.workload.structured.mean import one_statistic, statistic_proof
-from extremal.privacy import LDP
+from extremal.privacy import LDP, LIP, PML
 from extremal.utility import (
     CDF,
     Frequencies,
@@ -93,6 +94,20 @@ def workloads(random: Generator) -> Iterator[Lie]:
     for proof in proofs:
         yield Lie(proof, LDP(epsilon), utility, found.value)
         yield Lie(spoiled_proof(random, proof), LDP(epsilon), utility, found.value)
+
+
+def lifted_workloads(random: Generator) -> Iterator[Lie]:
+    """The matrix inequality under PML and LIP, its numbers true, nearly true or wild, against the best mechanism."""
+    k, epsilon = int(random.integers(2, 6)), float(np.round(random.uniform(0.05, 2), 3))
+    p: Any = np.full(k, 1 / k) if random.random() < 0.5 else a_prior(random, k)
+    utility: Any = (CDF, Frequencies, Ranges)[random.integers(3)](p)
+    notion: Any = PML(epsilon, p) if random.random() < 0.5 else LIP(epsilon, p)
+    found = design(notion, utility)
+    coordinates = Coordinates(utility.prior.values, utility.rows)
+    proof = best_lift_inequality(coordinates, *around_lifts(notion), 0.05).proof(notion, utility)
+    yield Lie(proof, notion, utility, found.value)
+    for _ in range(3):
+        yield Lie(spoiled_proof(random, proof), notion, utility, found.value)
 
 
 def coupled_workloads(random: Generator) -> Iterator[Lie]:

@@ -26,6 +26,7 @@ BAND = 256  # rows of a product: what lies below the diagonal is not needed
 PER_PAIR = 32  # products in doubles that take as long as one pair of a small set
 SLICES = 4  # of the numbers that are summed, at most
 FACTOR_BITS = 40  # of a proposed factor: its digits only need to outlast the condition of the matrix
+LEAST_BITS = 30  # after the point, of an eigenvalue that a factor of so many rows with those bits can show
 INVERSE_PLACES = 60  # bits of a proposed inverse: all that its doubles have, within 64
 MOST_FLOAT_BITS = 1000  # of a whole number that is a double: the largest has 1024
 
@@ -86,6 +87,18 @@ def near_inverse_factor(matrix: Integers, bits: int) -> Integers | None:
         return None
     whole = np.rint(np.ldexp(inverse, FACTOR_BITS - int(np.ceil(np.log2(np.abs(inverse).max())))))
     return whole.astype(np.int64).astype(object)
+
+
+def near_factor(matrix: Integers, bits: int) -> tuple[Integers, int, int] | None:
+    """L and s in whole numbers, and b: LLᵀ + sI is nearly the matrix times 2^(b − bits), s half of its least
+    eigenvalue; None when that is next to nothing. The diagonal of the matrix has at most so many bits, b no fewer."""
+    small, places = matrix.astype(np.float64) / 2.0**bits, max(FACTOR_BITS, (bits + 1) // 2)
+    least = float(np.linalg.eigvalsh(small)[0]) / 2
+    if least < 2.0**-LEAST_BITS:
+        return None
+    factor = np.linalg.cholesky(small - least * np.eye(len(small)))
+    whole = np.rint(np.ldexp(factor, places)).astype(np.int64).astype(object)
+    return whole, int(least * 2.0 ** (2 * places)), 2 * places
 
 
 def near_inverse(matrix: Integers) -> tuple[Integers, int]:

@@ -13,10 +13,12 @@ from extremal.exact.weights import Indices
 from extremal.problem import Integers
 
 
-def multiplied(x: Integers, matrix: Integers, y: Integers) -> Integers:
-    """x·matrix·y."""
-    first, second, third = (fmpz_mat(len(m), m.shape[1], m.ravel().tolist()) for m in (x, matrix, y))
-    return np.array([[int(v) for v in row] for row in (first * second * third).tolist()], dtype=object)
+def multiplied(*matrices: Integers) -> Integers:
+    """Their product."""
+    first, *others = (fmpz_mat(len(m), m.shape[1], m.ravel().tolist()) for m in matrices)
+    for other in others:
+        first = first * other
+    return np.array([int(v) for v in first.entries()], dtype=object).reshape(first.nrows(), first.ncols())
 
 
 def from_triangle(rows: Sequence[Sequence[int]], size: int, diagonal: int, name: str) -> Integers:

@@ -244,7 +244,8 @@ class ExactColumns:
             whole += fmpz_mat(part.tolist()) * fmpz_mat(scaled.T.tolist())
         # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
         radius = fmpq(max(int(whole[i, i]) for i in range(self.r)), unit << (INVERSE_BITS - 1))
-        return Information(whole, fmpq(unit), radius)
+        found = np.array([int(v) for v in whole.entries()], dtype=object).reshape(self.r, self.r)
+        return Information(found, fmpq(unit), radius)
 
     def _of_two_values(
         self, members: list[Indices], low: list[int], high: list[int], inverse: list[int], unit: int
@@ -263,7 +264,7 @@ class ExactColumns:
         most = int(np.bincount(np.concatenate(members), minlength=self.r).max())
         radius = fmpq(self.m * (8 << down), unit) + fmpq(most << fewer, 2 * unit)
         radius += fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))
-        return Information(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
+        return Information(whole, fmpq(unit, 1 << down), radius)
 
     def _refuse(self, count: int, most: int) -> None:
         if count > most:
@@ -274,14 +275,14 @@ class ExactColumns:
 class Information:
     """J, every entry within `radius` of whole/unit."""
 
-    whole: fmpz_mat
+    whole: Integers
     unit: fmpq
     radius: fmpq
 
     @property
     def balls(self) -> arb_mat:
-        r, spread = self.whole.nrows(), arb(0, arb(self.radius).upper())
-        return arb_mat(self.whole) * arb(1 / self.unit) + arb_mat(r, r, [spread] * (r * r))
+        r, spread = len(self.whole), arb(0, arb(self.radius).upper())
+        return arb_mat(fmpz_mat(self.whole.tolist())) * arb(1 / self.unit) + arb_mat(r, r, [spread] * (r * r))
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,13 +364,13 @@ def _by_residual(found: Information, rows: CentredStatistics) -> arb | None:
     |R|²·|K'⁻¹|, and |K'⁻¹| ≤ |X|/(1 − |R|) = 1/λ in norms of Frobenius. Entries of K − K' are at most δ, so that K lies
     between K'(1 − rδ/λ) and K'(1 + rδ/λ). Nothing rests on X or s.
     """
-    r = found.whole.nrows()
+    r = len(found.whole)
     one = int(found.unit.p) // int(found.unit.q)
-    diagonal = [int(found.whole[i, i]) for i in range(r)]
+    diagonal = [int(v) for v in np.diagonal(found.whole)]
     lower_by = one - max(1, (sum(diagonal) // r - one) // LEFT_OF_ONES)  # s, in units of M
     down = max(0, (max(diagonal) - lower_by).bit_length() - RESIDUAL_BITS)
     unit = found.unit / (1 << down)
-    whole = np.array([[(int(v) - lower_by) >> down for v in row] for row in found.whole.tolist()], dtype=object)
+    whole = (found.whole - lower_by) >> down
     ridge = RHO * unit
     whole[np.diag_indices(r)] += int(ridge.p) // int(ridge.q)
     x, bits = near_inverse(whole)  # X = x/2^bits, in the inverse of the units of K'

@@ -1,4 +1,5 @@
-"""A tree over sets of inputs, which shows that a dual vector for mutual information is feasible.
+"""A tree over sets of inputs, which shows that a dual vector is feasible, for mutual information or for sums of
+divergences.
 
 A tree decides, group by group (equal symbols together, heaviest first), how many symbols of the group are in a set T. A
 node of it is closed by one inequality that covers everything below it; the proof says which. The replay only evaluates
@@ -10,13 +11,18 @@ and proved in docs/design/proofs.md, `sets`:
 
 ε-PML and ε-LIP, where one symbol j is taken by a part f: with a multiplier ν, s = α − νp and the masses that are left,
     ν·b + s(T) + Σ_open min(0, s_x) + (f·s_j + p_j·dip(f)/step at both ends of the range of f) ≥ K.
+
+Sums of divergences, ε-LDP: input by input, v_i = 1 + c·P_i(T). Below a node the ratio v_i/v_j of each pair lies between
+two numbers, which are found exactly, and between them a convex function lies below its chord; with λ the sum of all
+chords' coefficients, rounded up, which only raises what they multiply,
+    λ·v(T) − Σα − c·α(T) + c·Σ_open (λ·P(x) − α_x)⁺ ≤ 0.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
@@ -24,26 +30,35 @@ from typing import ClassVar
 from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
-from extremal.certificate.arithmetic.enclosures import finite_above, narrow, rational
+from extremal.certificate.arithmetic.enclosures import PairRule, finite_above, narrow, pair_rule, pair_value, rational
+from extremal.certificate.limits import leaves_in, width_of
 from extremal.certificate.proof import Refused
+from extremal.certificate.proofs.chords import divergences_of
 from extremal.certificate.proofs.concave import PatternWorth
-from extremal.certificate.proofs.dual import Price, Reason, SumWorth, Worth
+from extremal.certificate.proofs.dual import RATIO_BITS, Price, Reason, SumWorth, Worth
 from extremal.certificate.reading import Numbers, Trees
-from extremal.problem import Goal, InformationGoal, Privacy
+from extremal.exact import Prior
+from extremal.problem import Goal, InformationGoal, PairGoal, Privacy
 
 SCALE = 200  # bits after the point: what rounding loses is far below the last digit of a double
 BRANCH, EMPTY = -1, -2  # tokens
 MOST_SUMS = 1 << 12  # of the masses that open groups can make, listed
+PER_LEAF = 3  # units for a leaf and an input at a node: two ends of a ratio, found by a few sums
 TABLE = 1 << 10  # pieces of the table that screens dips
 
+ROUGH_BITS = 10  # after the point of ratios that are tried first: few of them, so that most chords are known
+
 State = tuple[int, int, int]  # groups decided, mass and price of what is in
+Ratio = tuple[int, int]  # of two positive whole numbers
+Node = tuple[int, tuple[int, ...], int]  # inputs decided; of those taken the weight in each distribution, and the price
 Symbols = list[tuple[int, fmpq]]  # weight and α of each
 Close = Callable[[int, State], None]  # raises when a node is not closed by a token
 
 
 @dataclass(frozen=True)
 class Sets(Reason):
-    """Fields: choices, masses y at which tangents are taken (LDP), or multipliers ν (PML, LIP). trees: each a list of
+    """Fields: choices, masses y at which tangents are taken (LDP), or multipliers ν (PML, LIP); for divergences the
+    inputs in the order in which the tree decides them, which has the tokens −1 and 0. trees: each a list of
     tokens in depth-first order, the children of a node by increasing number of symbols taken: −1, the node branches on
     the next group; i ≥ 0, it is closed by choice i; −2, no vertex lies below it.
     """
@@ -53,12 +68,15 @@ class Sets(Reason):
     trees: Trees
 
     def work(self, privacy: Privacy, goal: Goal) -> int:
-        return 1000 * sum(map(len, self.trees))
+        each = 1000 if isinstance(goal, InformationGoal) else PER_LEAF * width_of(goal) * leaves_in(goal)
+        return each * sum(map(len, self.trees))
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq:
         """0, when the trees show that α is feasible."""
-        if not isinstance(worth, SumWorth) or not isinstance(worth.goal, InformationGoal):
-            raise Refused("a tree over sets is about information", "worth", type(worth).__name__)
+        if not isinstance(worth, SumWorth):
+            raise Refused("a tree over sets is about information or divergences", "worth", type(worth).__name__)
+        if not isinstance(worth.goal, InformationGoal):
+            return self._of_divergences(worth, alpha)
         prior, total = worth.goal.prior, alpha.total
         priced = [(w, fmpq(a, alpha.unit)) for w, a in zip(prior.weights, alpha.entries, strict=True)]
         if any(a < 0 for w, a in priced if not w):
@@ -74,6 +92,13 @@ class Sets(Reason):
                 "privacy",
                 type(worth.privacy).__name__,
             )
+        return fmpq(0)
+
+    def _of_divergences(self, worth: SumWorth, alpha: Vector) -> fmpq:
+        leaves, cone = divergences_of(worth.goal), cone_of(worth.privacy, worth.k)
+        if not isinstance(cone, Staircase) or len(self.trees) != 1 or any(x.denominator > 1 for x in self.choices):
+            raise Refused("a tree of divergences is one, of inputs, under ε-LDP", "len(trees)", len(self.trees))
+        _SumTree(worth, leaves, alpha, cone).run([int(x) for x in self.choices], self.trees[0])
         return fmpq(0)
 
 
@@ -248,3 +273,104 @@ class _LiftTrees:
                     raise Refused("a node of the tree is not closed by its multiplier", "choice", token)
 
         return close
+
+
+class _SumTree:
+    """The replay for sums of divergences."""
+
+    def __init__(self, worth: SumWorth, leaves: Sequence[PairGoal], alpha: Vector, cone: Staircase) -> None:
+        self.unit = 1 << RATIO_BITS
+        self.c = int((cone.top * self.unit).ceil()) - self.unit  # over unit: a slightly larger cone
+        self.priors: list[Prior] = []
+        parts: dict[tuple[int, int], list[tuple[arb, PairRule, bool]]] = {}
+        for leaf, weight in zip(leaves, worth.weights, strict=True):
+            if weight:
+                i, j = self._place(leaf.p0), self._place(leaf.p1)
+                parts.setdefault((min(i, j), max(i, j)), []).append((arb(weight), pair_rule(leaf), i > j))
+        self.pairs = list(parts.items())
+        self.scaled = [self.unit * p.total for p in self.priors]  # what v_i is counted in
+        entries = alpha.entries
+        self.all_paid = sum((a << SCALE) // alpha.unit for a in entries)
+        self.paid = [(self.c * a << SCALE) // (self.unit * alpha.unit) for a in entries]  # rounded down: harder
+        self.height = cache(self._height)
+
+    def _place(self, prior: Prior) -> int:
+        if prior not in self.priors:
+            self.priors.append(prior)
+        return self.priors.index(prior)
+
+    def run(self, order: Sequence[int], tokens: Sequence[int]) -> None:
+        """Refuse unless the tree closes all of its nodes."""
+        if sorted(order) != list(range(len(self.paid))):
+            raise Refused("choices must name every input once", "choices", len(order))
+        gains = [tuple(p.weights[x] for p in self.priors) for x in order]
+        stack: list[Node] = [(0, (0,) * len(self.priors), 0)]
+        for token in tokens:
+            if not stack:
+                raise Refused("a tree must end where its nodes are all closed", "tree", len(tokens))
+            depth, inside, price = stack.pop()
+            if token == 0:
+                self._close(inside, price, order[depth:])
+            elif token == BRANCH and depth < len(order):
+                taken = tuple(a + b for a, b in zip(inside, gains[depth], strict=True))
+                stack += [(depth + 1, inside, price), (depth + 1, taken, price + self.paid[order[depth]])]
+            else:
+                raise Refused("a node branches on the next input or is closed", "token", token)
+        if stack:
+            raise Refused("a tree must close all of its nodes", "tree", len(stack))
+
+    def _close(self, inside: tuple[int, ...], price: int, free: Sequence[int]) -> None:
+        at = [s + self.c * w for s, w in zip(self.scaled, inside, strict=True)]
+        ends = [(self._end(at, i, j, free, 1), self._end(at, i, j, free, -1)) for (i, j), _ in self.pairs]
+        wide = [(_coarse(*top, 1), _coarse(*low, -1)) for top, low in ends]
+        if (
+            self._excess(at, free, wide) - price > self.all_paid
+            and self._excess(at, free, ends) - price > self.all_paid
+        ):
+            raise Refused("a node of the tree is not closed by its chords", "open", len(free))
+
+    def _excess(self, at: list[int], free: Sequence[int], ends: Sequence[tuple[Ratio, Ratio]]) -> int:
+        """The most that the chords make of a pattern below the node, less what its open inputs cost; rounded up."""
+        slopes = [0] * len(self.priors)
+        for name, ((i, j), _) in enumerate(self.pairs):
+            top, low = (fmpq(*end) for end in ends[name])
+            high = self.height(name, top)
+            slope = (high - self.height(name, low)) / (top - low) if top > low else fmpq(0)
+            slopes[i] += int((slope * (1 << SCALE)).ceil())
+            slopes[j] += int(((high - slope * top) * (1 << SCALE)).ceil())
+        lines = list(zip(slopes, self.scaled, self.priors, strict=True))
+        found = sum(_up(s * v, unit) for v, (s, unit, _) in zip(at, lines, strict=True))
+        for x in free:
+            gain = sum(_up(s * self.c * p.weights[x], unit) for s, unit, p in lines)
+            found += max(0, gain - self.paid[x])
+        return found
+
+    def _end(self, at: list[int], i: int, j: int, free: Sequence[int], sign: int) -> Ratio:
+        """The largest v_i/v_j below a node, or the smallest: a ratio of linear functions, raised until it stays."""
+        mine, theirs = self.priors[i], self.priors[j]
+        a, b = at[i] * theirs.total, at[j] * mine.total
+        steps = [(self.c * mine.weights[x] * theirs.total, self.c * theirs.weights[x] * mine.total) for x in free]
+        top, bottom = a, b
+        while True:
+            taken = [(s, t) for s, t in steps if sign * (s * bottom - top * t) > 0]
+            new = a + sum(s for s, _ in taken), b + sum(t for _, t in taken)
+            if new[0] * bottom == top * new[1]:
+                return top, bottom
+            top, bottom = new
+
+    def _height(self, name: int, ratio: fmpq) -> fmpq:
+        """At or above the divergences of a pair at a ratio, for v_j = 1."""
+        one, found = fmpq(1), arb(0)
+        for weight, rule, turned in self.pairs[name][1]:
+            found += weight * (pair_value(rule, one, ratio) if turned else pair_value(rule, ratio, one))
+        return finite_above(found)
+
+
+def _coarse(top: int, bottom: int, sign: int) -> Ratio:
+    """A ratio beyond, with few bits; itself where those are none."""
+    found = sign * _up(sign * top << ROUGH_BITS, bottom)
+    return (found, 1 << ROUGH_BITS) if found else (top, bottom)
+
+
+def _up(numerator: int, denominator: int) -> int:
+    return -(-numerator // denominator)

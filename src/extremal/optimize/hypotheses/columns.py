@@ -15,10 +15,12 @@ import numpy as np
 from extremal.exact.weights import Floats
 from extremal.optimize.hypotheses.cells import priced, worthwhile
 from extremal.optimize.hypotheses.goals import Goals, Sets
+from extremal.optimize.hypotheses.trees import TreeAnswer, proved
 from extremal.optimize.problem import NOT_ZERO, Problem
 from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate
 
 MOST_CELLS = 100_000  # of one answer: beyond, the bound is what those that were cut prove
+MOST_NODES = 20_000  # of a tree over sets: checked in half a minute
 STARTS = 300  # sets found before from which ascent starts: many at once cost little more than one
 RANDOM_STARTS = 150  # and random ones
 LAST_STARTS = 3_000  # random ones before a search that nothing else proves complete gives up
@@ -39,6 +41,7 @@ class MixedSets:
         mix: weights of the parts, which sum to 1.
         value: the least part.
         complete: whether no set is worth more than its price, within the tolerance.
+        tree: that proves it, where a tree over sets did.
     """
 
     sets: Sets
@@ -47,11 +50,12 @@ class MixedSets:
     mix: Floats
     value: float
     complete: bool
+    tree: TreeAnswer | None = None
 
 
 class SetPricing(Pricing):
-    """Sets by ascent; when it finds none, and `exact`, by cells. A point is the prices of the inputs, and with several
-    parts minus their weights; a column is that of a set, and then what it is worth to each part.
+    """Sets by ascent; when it finds none by cells, or by a tree over sets. A point is the prices of the inputs, and
+    with several parts minus their weights; a column is that of a set, and then what it is worth to each part.
 
     Each part is in units of its own, the largest that it has on the first sets, and what is maximised in the least of
     these, so that no entry is large.
@@ -59,9 +63,10 @@ class SetPricing(Pricing):
 
     most = COLUMNS_A_ROUND
 
-    def __init__(self, problem: Problem, goals: Goals, exact: bool) -> None:
-        self.problem, self.goals, self.exact = problem, goals, exact
+    def __init__(self, problem: Problem, goals: Goals, cells: bool) -> None:
+        self.problem, self.goals, self.cells = problem, goals, cells
         self.complete = False  # whether no set is worth more than its price
+        self.tree: TreeAnswer | None = None  # that says so
         self._generator = np.random.default_rng(0)  # proposals only: any will do
         first, parts = _first_sets(goals), len(goals.weights)
         self._several = parts > 1
@@ -112,23 +117,26 @@ class SetPricing(Pricing):
         return Priced(point, *self.worth(sets))
 
     def widen(self, master: Master) -> bool:
-        if self.exact:
-            alpha, mix = self.prices(master.point)
-            restricted, weights = self.goals.restricted(mix @ self.goals.weights)
+        alpha, mix = self.prices(master.point)
+        restricted, weights = self.goals.restricted(mix @ self.goals.weights)
+        if self.cells:
             answer = priced(restricted, weights, alpha, self.enough, MOST_CELLS)
             if master.add(*self.worth(answer.sets)):
                 return True
             self.complete = answer.excess <= self.enough
             return False
-        alpha, mix = self.prices(master.point)
         sets = proposed(self.goals, mix, alpha, self.sets, self.enough * _GAIN, self._generator, LAST_STARTS)
-        return master.improve(*self.worth(sets), self.most) > 0
+        if master.improve(*self.worth(sets), self.most):
+            return True
+        self.tree = proved(restricted, weights, alpha, self.enough, MOST_NODES)
+        self.complete = bool(self.tree.tokens)
+        better = worthwhile(self.goals, mix @ self.goals.weights, alpha, self.tree.sets, self.enough * _GAIN)
+        return bool(master.add(*self.worth(better[: self.most])))
 
 
-def best_mixture(problem: Problem, goals: Goals, exact: bool = True) -> MixedSets:
-    """The best mixture, or the best so far when time runs out or the cells are too many; without `exact` the best that
-    ascent finds."""
-    pricing = SetPricing(problem, goals, exact)
+def best_mixture(problem: Problem, goals: Goals, cells: bool = True) -> MixedSets:
+    """The best mixture, or the best so far when time runs out, or the cells or the nodes of a tree are too many."""
+    pricing = SetPricing(problem, goals, cells)
     master = pricing.master
     if not master.solve(problem.seconds_left):
         return _randomised_response(goals)
@@ -136,7 +144,7 @@ def best_mixture(problem: Problem, goals: Goals, exact: bool = True) -> MixedSet
     master.polish()
     sets, weights = pricing.sets, master.weights
     theta = np.append(weights, np.zeros(len(sets) - weights.size))
-    return MixedSets(sets, theta, *pricing.prices(master.point), master.value, pricing.complete)
+    return MixedSets(sets, theta, *pricing.prices(master.point), master.value, pricing.complete, pricing.tree)
 
 
 def _randomised_response(goals: Goals) -> MixedSets:

@@ -3,8 +3,9 @@
 A mean is again a sum of sublinear column values, a worst case has a row of the program for each part, and at most
 k − 1 + (number of parts) reports are needed: often more than k, where one pair never needs more than k. Exact pricing
 cuts the (m−1)-dimensional set of directions into cells; with at most four distributions that is a few thousand, so the
-optimum is found and proved (`Chords`). With five or six the cells may run out, and the bound is what those that
-were cut prove; with more there is no such proof, and it is that of groups of the hypotheses. The summary says so.
+optimum is found and proved (`Chords`). With more, a tree over sets of inputs decides (`trees`), which takes some
+thousand nodes at 20 inputs. Where its nodes are too many, cells of five or six distributions may run out, and the bound
+is what those that were cut prove; with more it is that of groups of the hypotheses. The summary says so.
 
 The bound of groups: a mean is at most the mean of the optima of its parts, and of groups of its parts: divergences are
 put together that share distributions, three at most, and each group is solved and proved by itself (`groups`). The
@@ -24,11 +25,13 @@ from itertools import combinations
 import numpy as np
 
 from extremal.certificate import Chords, Dual, Groups, Order, Proof
+from extremal.certificate import Sets as TreeOfSets
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, MixedSets, allowed, best_mixture, proposed
 from extremal.optimize.hypotheses.goals import Goals, divergences
 from extremal.optimize.hypotheses.partitions import solved as by_partitions
+from extremal.optimize.hypotheses.trees import TreeAnswer
 from extremal.optimize.problem import KEPT, Problem, Solution, decimals
 from extremal.optimize.table import SIZES
 from extremal.privacy import LDP
@@ -36,6 +39,7 @@ from extremal.utility import Average, Utility, WorstCase
 
 FEW_CELLS = 10_000  # when time ran out
 MARGIN = 1.2  # how much more than the best set found a cell may seem to be worth
+MOST_BY_CELLS = 4  # distributions that a few thousand cells decide, at any number of inputs
 TOGETHER = 3  # distributions in a group
 MOST_TOGETHER = 12  # distributions up to which groups of three are made; of two beyond
 MOST_TRIED = 4  # groups for a worst case
@@ -51,9 +55,14 @@ def solve(problem: Problem, privacy: LDP, utility: Utility) -> Solution | None:
     goals = Goals.of(utility, privacy.epsilon)
     if goals.m == 2 and all(leaf.first != leaf.second for leaf in goals.leaves):
         return by_partitions(problem, privacy, goals)
-    if goals.m <= SIZES.distributions:
+    if goals.m > SIZES.distributions and goals.k <= SIZES.patterns:
+        return None
+    if goals.m <= MOST_BY_CELLS:
         return _solved(problem, goals)
-    return _many(problem, privacy, goals) if goals.k > SIZES.patterns else None
+    best = best_mixture(problem, goals, cells=False)
+    if best.complete and best.tree is not None:
+        return _by_tree(problem, goals, best, best.tree)
+    return _solved(problem, goals) if goals.m <= SIZES.distributions else _many(problem, privacy, goals, best)
 
 
 def _solved(problem: Problem, goals: Goals) -> Solution:
@@ -74,15 +83,25 @@ def _solved(problem: Problem, goals: Goals) -> Solution:
     return Solution(_mechanism(problem, goals, best), most_of_all, method, proofs, notes)
 
 
-def _many(problem: Problem, privacy: LDP, goals: Goals) -> Solution | None:
+def _many(problem: Problem, privacy: LDP, goals: Goals, best: MixedSets) -> Solution | None:
     """More distributions than cells are cut for; None where nothing is proved."""
-    best = best_mixture(problem, goals, exact=False)
     most, proofs = bound_of_groups(problem, privacy, goals, best)
     if not np.isfinite(most):
         return None
     method = "column generation over sets of inputs, by ascent"
     note = f"{goals.m} distributions: the bound is that of groups of the hypotheses, and may be loose"
     return Solution(_mechanism(problem, goals, best), most, method, proofs, (note,))
+
+
+def _by_tree(problem: Problem, goals: Goals, best: MixedSets, tree: TreeAnswer) -> Solution:
+    """The prices, raised by what a set may be worth above its own, are feasible."""
+    enough = allowed(goals, problem.tolerance / 4 * abs(best.value))
+    alpha = best.alpha + enough / (1 + (goals.k - 1) * goals.low)
+    order = tuple(Fraction(int(x)) for x in tree.order)
+    proof = Dual(decimals(alpha), TreeOfSets(order, (tree.tokens,)), decimals(best.mix) if best.mix.size > 1 else ())
+    method = "column generation over sets of inputs, priced by a tree over them"
+    proofs = (proof,) if problem.utility.verifiable else ()
+    return Solution(_mechanism(problem, goals, best), float(alpha.sum()), method, proofs)
 
 
 def _mechanism(problem: Problem, goals: Goals, best: MixedSets) -> Mechanism:

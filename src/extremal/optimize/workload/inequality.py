@@ -20,17 +20,20 @@ import numpy.typing as npt
 
 from extremal.certificate import Proof, Refused, Squares
 from extremal.optimize.problem import derived
-from extremal.optimize.workload.lifts import Coordinates, Floats, staircase_deviations
+from extremal.optimize.workload.lifts import DEPENDENT, Coordinates, Floats, staircase_deviations
+from extremal.optimize.workload.mirror import halves, is_mirrored, joined
 from extremal.optimize.workload.proofs import matrix_inequality
-from extremal.privacy import LDP
+from extremal.privacy import Notion
 from extremal.utility import Workload
 
 Blocks = npt.NDArray[np.intp]
 Clock = Callable[[], float]
+Met = tuple[float, Floats, Floats | None]  # the logarithm of the bound, and its gradients by d and by N
 
 SINGULAR = 1e-11  # eigenvalues below this, relatively, count as lost: the inequality must be shown with room
 MOST_BLOCKS = 100  # N between so many blocks of neighbours has 5,050 entries
 PAIRS_FROM = 0.4  # below this ε, N adds less than a thousandth
+HALVED_FROM = 32  # inputs: below, two small decompositions take as long as one
 FAR = 30.0  # log d stays within this of its start: no overflow
 SHRINK = (1e-9, 1e-7, 1e-5, 1e-3)  # of Z, until the exact check has room
 
@@ -47,7 +50,7 @@ class Inequality:
 
     def proof(
         self,
-        privacy: LDP,
+        privacy: Notion,
         utility: Workload,
         groups: tuple[int, ...] = (),
         within: Callable[[Squares], Proof] = lambda squares: squares,
@@ -63,11 +66,60 @@ class Inequality:
         return within(matrix_inequality(self.d, self.pairs, self.blocks, (1 - SHRINK[-1]) * self.z, groups))
 
 
+@dataclass(frozen=True, eq=False)
+class _Statistics:
+    """The statistics in one block, or in an even and an odd one where x → k−1−x keeps the problem.
+
+    Attributes:
+        mirrored: whether there are two.
+        bases: of p⊥, orthonormal, one matrix a block.
+        statistics: in these coordinates.
+        rows: in those of the block.
+    """
+
+    mirrored: bool
+    bases: tuple[Floats, ...]
+    statistics: tuple[Floats, ...]
+    rows: tuple[Floats, ...]
+
+    @classmethod
+    def of(cls, coordinates: Coordinates, blocks: Blocks | None) -> _Statistics:
+        """In two blocks where that pays, all statistics matter, and blocks of N are mirror images too."""
+        if coordinates.k >= HALVED_FROM and (blocks is None or np.ptp(blocks + blocks[::-1]) == 0):
+            found = cls._halved(coordinates)
+            if found is not None:
+                return found
+        return cls._made(False, [coordinates.basis], [coordinates.statistics])
+
+    @classmethod
+    def _made(cls, mirrored: bool, bases: list[Floats], statistics: list[Floats]) -> _Statistics:
+        rows = tuple(b @ u.T for b, u in zip(statistics, bases, strict=True))
+        return cls(mirrored, tuple(bases), tuple(statistics), rows)
+
+    @classmethod
+    def _halved(cls, coordinates: Coordinates) -> _Statistics | None:
+        factor = coordinates.statistics @ coordinates.basis.T
+        gram = factor.T @ factor
+        if len(factor) < coordinates.k - 1 or not is_mirrored(coordinates.prior, gram):
+            return None
+        (first, even), (second, odd) = (np.linalg.eigh(half) for half in halves(gram))
+        if min(first[1], second[0]) < DEPENDENT * first[-1]:
+            return None
+        # the first even eigenvector is p itself
+        return cls._made(True, [even[:, 1:], odd], [np.diag(np.sqrt(first[1:])), np.diag(np.sqrt(second))])
+
+    def split(self, matrix: Floats) -> tuple[Floats, ...]:
+        return halves(matrix) if self.mirrored else (matrix,)
+
+    def whole(self, blocks: list[Floats]) -> Floats:
+        return joined(*blocks) if self.mirrored else blocks[0]
+
+
 class _Objective:
     """log of the bound, and its gradient, as a function of (log d, N)."""
 
     def __init__(self, coordinates: Coordinates, epsilon: float, blocks: Blocks | None) -> None:
-        self.rows = coordinates.statistics @ coordinates.basis.T
+        self.parts = _Statistics.of(coordinates, blocks)
         self.ratio, self.growth, self.blocks, self.k = math.exp(epsilon), math.expm1(epsilon), blocks, coordinates.k
         self.basis = coordinates.basis
         self.deficient = coordinates.statistics.shape[0] < coordinates.k - 1
@@ -91,22 +143,17 @@ class _Objective:
         line = (self.ratio + 1) / 2 * d - sums
         return np.diag(d) - pairs - np.outer(line, line) / c, line, c
 
-    def __call__(self, d: Floats, small: Floats | None) -> tuple[float, Floats, Floats | None] | None:
+    def __call__(self, d: Floats, small: Floats | None) -> Met | None:
         """(log bound, gradient by d, gradient by the entries of `small`), or None outside the domain."""
         r, line, c = self.pieces(d, small)
         if not (c > 0 and np.isfinite(r).all()):
             return None
         whole = float(d.sum())
         level = (whole * self.growth) ** 2 / (4 * c)  # −1ᵀR1 without its cancellation at small ε
-        if self.deficient and np.linalg.eigvalsh(self.basis.T @ r @ self.basis)[0] < SINGULAR * np.abs(d).max():
+        rooted = self.rooted(r, d)
+        if rooted is None:
             return None
-        values, vectors = np.linalg.eigh(self.rows @ r @ self.rows.T)
-        if values[0] < SINGULAR * values[-1]:
-            return None
-        roots = np.sqrt(values)
-        half = vectors.T @ self.rows
-        trace = float(roots.sum())
-        gamma = (half.T / roots) @ half / trace
+        trace, gamma = rooted
         along = gamma @ line
         twice = float(line @ along)
         by_d = (
@@ -124,6 +171,46 @@ class _Objective:
             pairs = member @ pairs @ member.T
         return self.last, by_d, pairs
 
+    def rooted(self, r: Floats, d: Floats) -> tuple[float, Floats] | None:
+        """tr√M and Γ, or None where M is too near to singular."""
+        if self.deficient and np.linalg.eigvalsh(self.basis.T @ r @ self.basis)[0] < SINGULAR * np.abs(d).max():
+            return None
+        found = [np.linalg.eigh(a @ part @ a.T) for a, part in zip(self.parts.rows, self.parts.split(r), strict=True)]
+        if min(values[0] for values, _ in found) < SINGULAR * max(values[-1] for values, _ in found):
+            return None
+        trace = float(sum(np.sqrt(values).sum() for values, _ in found))
+        inverses = [
+            ((half := vectors.T @ a).T / np.sqrt(values)) @ half
+            for (values, vectors), a in zip(found, self.parts.rows, strict=True)
+        ]
+        return trace, self.parts.whole(inverses) / trace
+
+
+class _LiftObjective(_Objective):
+    """The same under PML and LIP: R = diag(d) − N, and its level Σ d·above·below + ΣN·below·below is linear."""
+
+    def __init__(self, coordinates: Coordinates, below: Floats, above: Floats) -> None:
+        super().__init__(coordinates, 0.0, np.arange(coordinates.k))
+        self.below, self.above = below, above
+
+    def pieces(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats, float]:
+        r = np.diag(d)
+        return r if small is None else r - self.expanded(small), np.zeros_like(d), 1.0
+
+    def __call__(self, d: Floats, small: Floats | None) -> Met | None:
+        r, _, _ = self.pieces(d, small)
+        rooted = self.rooted(r, d) if np.isfinite(r).all() else None
+        if rooted is None:
+            return None
+        trace, gamma = rooted
+        each = self.below * self.above
+        pairs = np.zeros_like(r) if small is None else np.diag(d) - r
+        level = float(d @ each + self.below @ pairs @ self.below)
+        self.last = 2 * math.log(trace) - math.log(level)
+        by_pairs = -gamma - np.outer(self.below, self.below) / level
+        np.fill_diagonal(by_pairs, 0.0)
+        return self.last, np.diagonal(gamma) - each / level, None if small is None else by_pairs
+
 
 class _Search:
     """The best point met so far, and how to look further; stopped at any time it holds a valid bound."""
@@ -134,7 +221,10 @@ class _Search:
         self.value, self.d, self.small = -math.inf, np.zeros(0), np.zeros((0, 0))
 
     def meet(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats | None] | None:
-        """The gradients at a point, kept if it is the best; None outside the domain."""
+        """The gradients at a point, kept if it is the best; None outside the domain. Where the problem is its mirror
+        image, so is the point made: L-BFGS-B treats the two sides alike only up to rounding."""
+        if self.objective.parts.mirrored:
+            d, small = (d + d[::-1]) / 2, None if small is None else (small + small[::-1, ::-1]) / 2
         found = self.objective(d, small)
         if found is None:
             return None
@@ -179,14 +269,7 @@ def best_inequality(
     """
     k = coordinates.k
     plain = _Search(_Objective(coordinates, epsilon, None), seconds, clock)
-    origin = np.log(np.maximum(coordinates.prior, 1e-12))
-
-    def by_d(y: Floats) -> tuple[float, Floats]:
-        d = np.exp(y)
-        found = plain.meet(d, None)
-        return (OUTSIDE, np.zeros_like(y)) if found is None else (-plain.objective.last, -found[0] * d)
-
-    plain.climb(by_d, origin, [(y - FAR, y + FAR) for y in origin])
+    _without_pairs(plain, coordinates)
     if not (epsilon > PAIRS_FROM if pairs is None else pairs):
         return _finished(coordinates, plain, None)
     blocks = np.arange(k) if k <= MOST_BLOCKS else np.arange(k) * MOST_BLOCKS // k
@@ -209,6 +292,31 @@ def best_inequality(
             d, start = single
     _with_pairs(both, d, start, blocks)
     return _finished(coordinates, plain, None) if both.value <= plain.value else _finished(coordinates, both, blocks)
+
+
+def best_lift_inequality(
+    coordinates: Coordinates, below: Floats, above: Floats, seconds: float, clock: Clock = time.process_time
+) -> Inequality:
+    """The same under PML or LIP with the prior of the workload, where lifts lie between 1 − below and 1 + above."""
+    objective = _LiftObjective(coordinates, below, above)
+    plain = _Search(objective, seconds / 2, clock)
+    _without_pairs(plain, coordinates)
+    both = _Search(objective, seconds / 2, clock)
+    every = np.arange(coordinates.k)
+    _with_pairs(both, plain.d / plain.d.sum(), np.zeros((every.size, every.size)), every)
+    return _finished(coordinates, both if both.value > plain.value else plain, every)
+
+
+def _without_pairs(search: _Search, coordinates: Coordinates) -> None:
+    """Climb in log d, from the prior."""
+    origin = np.log(np.maximum(coordinates.prior, 1e-12))
+
+    def by_d(y: Floats) -> tuple[float, Floats]:
+        d = np.exp(y)
+        found = search.meet(d, None)
+        return (OUTSIDE, np.zeros_like(y)) if found is None else (-search.objective.last, -found[0] * d)
+
+    search.climb(by_d, origin, [(y - FAR, y + FAR) for y in origin])
 
 
 def _singles(coordinates: Coordinates, epsilon: float) -> tuple[Floats, Floats] | None:
@@ -306,9 +414,12 @@ def _z(coordinates: Coordinates, objective: _Objective, d: Floats, small: Floats
     matrix with ZBᵀ = H.
     """
     r, _, _ = objective.pieces(d, small)
-    inner, b = coordinates.basis.T @ r @ coordinates.basis, coordinates.statistics
-    values, vectors = np.linalg.eigh(b @ inner @ b.T)
-    h = inner @ b.T @ (vectors / np.sqrt(values)) @ vectors.T
-    undo = np.linalg.pinv(b)
-    first = h @ undo.T
-    return coordinates.covariance(first + first.T - undo @ (b @ h) @ undo.T)
+    parts, found = objective.parts, []
+    for basis, b, part in zip(parts.bases, parts.statistics, parts.split(r), strict=True):
+        inner = basis.T @ part @ basis
+        values, vectors = np.linalg.eigh(b @ inner @ b.T)
+        h = inner @ b.T @ (vectors / np.sqrt(values)) @ vectors.T
+        undo = np.linalg.pinv(b)
+        first = h @ undo.T
+        found.append(basis @ (first + first.T - undo @ (b @ h) @ undo.T) @ basis.T)
+    return coordinates.centred(parts.whole(found))

@@ -84,7 +84,10 @@ class Coordinates:
 
     def covariance(self, inverse: Floats) -> Floats:
         """Z = P U V'⁻¹ Uᵀ Pᵀ."""
-        inner = self.basis @ inverse @ self.basis.T
+        return self.centred(self.basis @ inverse @ self.basis.T)
+
+    def centred(self, inner: Floats) -> Floats:
+        """P·inner·Pᵀ."""
         half = inner - np.outer(self.prior, inner.sum(axis=0))
         return np.asarray(half - np.outer(half.sum(axis=1), self.prior))
 

@@ -66,6 +66,7 @@ MANY = 500  # inputs: the exact weights and their proof then take a good part of
 MOST_REPORTS = 45_000  # without a limit: verified in 15 seconds at 1,000 inputs, whatever their sets are
 MOST_SMALL_SETS, MOST_PAIRS = 100_000, 10**9  # the same where sets are small: reports, and pairs of inputs in all sets
 FINISHING = 0.25  # of the time, for that
+BOUND_SHARE = 0.15  # of it, for their bound: later steps raise it by less than new colourings lower the value
 BOUND_SECONDS = 60.0  # of the processor for a bound, when no time limit is given
 
 
@@ -189,7 +190,7 @@ def _response(problem: Problem, utility: Workload, privacy: LDP, bound: Inequali
 
 def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     coordinates = Coordinates(groups.prior, groups.rows)
-    bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.3))
+    bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.3 if utility.k <= MANY else BOUND_SHARE))
     if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
         return response
     left = problem.seconds_left or 0.0

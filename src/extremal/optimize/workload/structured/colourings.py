@@ -23,16 +23,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from extremal.optimize.workload.lifts import Floats
+from extremal.optimize.workload.mirror import halves, is_mirrored
 
 Labels = npt.NDArray[np.intp]
 
-SYMMETRIC = 1e-9  # relative: what may differ between a problem and its mirror image
 SWEEPS = 8  # through the inputs in a local search: most moves come in the first
 SWEEPS_OF_MANY, MANY = 3, 200  # through more inputs than so many: new starts then gain more than later sweeps
 GAIN = 1e-12  # relative: a smaller gain is rounding
@@ -58,12 +59,17 @@ class OrderedInputs:
     def of(cls, prior: Floats, rows: Floats, growth: float) -> OrderedInputs:
         centred = rows - (rows @ prior)[:, None]
         gram = np.asarray(centred.T @ centred)
-        turned = np.abs(gram - gram[::-1, ::-1]).max() <= SYMMETRIC * np.abs(gram).max()
-        return cls(prior, gram, growth, bool(turned and np.ptp(prior - prior[::-1]) <= SYMMETRIC * prior.max()))
+        return cls(prior, gram, growth, is_mirrored(prior, gram))
 
     @property
     def k(self) -> int:
         return self.prior.size
+
+    @cached_property
+    def factors_of_gram(self) -> tuple[Floats, ...]:
+        """B with BBᵀ = W_c; of its even and its odd block where the problem is mirrored."""
+        found = [np.linalg.eigh(part) for part in (halves(self.gram) if self.mirrored else (self.gram,))]
+        return tuple(vectors * np.sqrt(np.maximum(values, 0.0)) for values, vectors in found)
 
     @property
     def unit(self) -> float:
@@ -108,12 +114,9 @@ class ColouredCells:
         return where, self.problem.factors(masses, masses.size)[labels[where // self.count]]
 
     def information(self, weights: Floats) -> Floats:
-        """Σ w Σ_j φ_j 1_j1_jᵀ between inputs, on and above the diagonal."""
-        small = (self._table.T @ weights).reshape(self.count, self.count)
-        return np.asarray(small if self.count == self.problem.k else self._spread(small))
-
-    def _spread(self, small: Floats) -> Floats:
-        return np.asarray((small + np.triu(small, 1).T)[np.ix_(self.cell, self.cell)])
+        """H with H + Hᵀ = Σ w Σ_j φ_j 1_j1_jᵀ between inputs."""
+        small = halved_diagonal((self._table.T @ weights).reshape(self.count, self.count))
+        return small if self.count == self.problem.k else np.asarray(small[self.cell].take(self.cell, axis=1))
 
     def summed(self, slope: Floats) -> Floats:
         """G over cells."""
@@ -139,17 +142,25 @@ class ColouredCells:
         """Of the inputs, with their weights."""
         return self.labels[:, self.cell], self.weights
 
-    def random(self, colours: int, number: int, generator: np.random.Generator) -> Labels:
-        """Blocks of one length between 1 cell and what leaves a block for each colour, colours dealt in turn."""
-        longest = math.log(max(1.3, self.count / colours))
-        lengths = np.exp(generator.uniform(0, longest, number)).tolist()
-        return compact(np.array([dealt(self.count, colours, length, generator) for length in lengths]))
+    def random(self, colours: Labels, generator: np.random.Generator) -> Labels:
+        """A colouring for each number of colours: blocks of one length between 1 cell and what leaves a block for each
+        colour, colours dealt in turn."""
+        longest = np.log(np.maximum(1.3, self.count / colours))
+        lengths = np.exp(generator.uniform(0, longest)).tolist()
+        pairs = zip(colours.tolist(), lengths, strict=True)
+        return compact(np.array([dealt(self.count, own, length, generator) for own, length in pairs]))
 
-    def priced(self, slope: Floats, colours: int, number: int, generator: np.random.Generator) -> Labels:
+    def priced(self, slope: Floats, colours: Labels, generator: np.random.Generator) -> Labels:
         """Colourings raised from random starts."""
-        starts, one = self.random(colours, number, generator), np.zeros(number, dtype=np.intp)
+        starts, one = self.random(colours, generator), np.zeros(colours.size, dtype=np.intp)
         slopes, growth = self.summed(slope)[None], self.problem.growth
         return compact(raised(slopes, one, starts, colours, self.masses, growth, generator))
+
+
+def halved_diagonal(upper: Floats) -> Floats:
+    """Changed in place, so that with its transpose it is the symmetric matrix of this upper triangle."""
+    upper[np.diag_indices(len(upper))] /= 2
+    return upper
 
 
 def dealt(count: int, colours: int, length: float, generator: np.random.Generator) -> Labels:
@@ -161,7 +172,7 @@ def dealt(count: int, colours: int, length: float, generator: np.random.Generato
 
 
 def raised(
-    slopes: Floats, which: Labels, labels: Labels, colours: int, masses: Floats, growth: float, generator: Any
+    slopes: Floats, which: Labels, labels: Labels, colours: Labels, masses: Floats, growth: float, generator: Any
 ) -> Labels:
     """Colourings, one a row, each raised by moving single inputs to the class that gains most, until none gains.
 
@@ -170,23 +181,29 @@ def raised(
 
     Args:
         slopes, which: several G, and the one of each colouring.
+        colours: how many classes each colouring may have.
     """
     labels = labels.copy()
     number, count = labels.shape
-    rows = np.arange(number)
-    member = labels[:, None, :] == np.arange(colours)[:, None]
+    rows, most = np.arange(number), int(colours.max())
+    # a class that a colouring does not have gains nothing
+    shut = np.where(np.arange(most) < colours[:, None], 0.0, -np.inf) if (colours < most).any() else None
+    member = labels[:, None, :] == np.arange(most)[:, None]
     along = member.astype(np.float64) @ (slopes[0] if len(slopes) == 1 else slopes[which])
     square = (along * member).sum(axis=2)
-    mass = member @ masses
+    mass = 1 + growth * (member @ masses)
+    now = square / mass
     least = GAIN * max(1e-300, float(square.max()))
     for _ in range(SWEEPS if count <= MANY else SWEEPS_OF_MANY):
         moves = 0
         for x in generator.permutation(count).tolist():
-            own, p, here, diagonal = labels[:, x], masses[x], along[:, :, x], slopes[which, x, x]
-            now = square / (1 + growth * mass)
+            own, p, here, diagonal = labels[:, x], growth * masses[x], along[:, :, x], slopes[which, x, x]
             left = square[rows, own] - 2 * here[rows, own] + diagonal
-            lost = left / (1 + growth * (mass[rows, own] - p)) - now[rows, own]
-            gained = (square + 2 * here + diagonal[:, None]) / (1 + growth * (mass + p)) - now
+            lost = left / (mass[rows, own] - p) - now[rows, own]
+            grown = square + 2 * here + diagonal[:, None]
+            gained = grown / (mass + p) - now
+            if shut is not None:
+                gained += shut
             gained[rows, own] = -lost
             best = gained.argmax(axis=1)
             go = np.flatnonzero((gained[rows, best] + lost > least) & (best != own))
@@ -194,9 +211,10 @@ def raised(
                 continue
             moves += go.size
             a, b, g = own[go], best[go], slopes[which[go], x]
-            square[go, a], square[go, b] = left[go], square[go, b] + 2 * here[go, b] + diagonal[go]
+            square[go, a], square[go, b] = left[go], grown[go, b]
             mass[go, a] -= p
             mass[go, b] += p
+            now[go, a], now[go, b] = square[go, a] / mass[go, a], square[go, b] / mass[go, b]
             along[go, a] -= g
             along[go, b] += g
             labels[go, x] = b
@@ -253,9 +271,10 @@ class Tiles:
         self.weights = np.concatenate([self.weights, np.full(len(rows), weight / len(rows))])
 
     def information(self, weights: Floats) -> Floats:
+        """H with V = H + Hᵀ."""
         beside = np.bincount(self.offset, weights=weights, minlength=self.OFFSETS) * self.kappa / (self.colours - 1)
         k = self.problem.k
-        return np.asarray((self._table.T @ weights - self._within.T @ beside).reshape(k, k))
+        return halved_diagonal((self._table.T @ weights - self._within.T @ beside).reshape(k, k))
 
     def prices(self, slope: Floats) -> Floats:
         g = 2 * slope
@@ -283,18 +302,18 @@ class Tiles:
         table = np.concatenate(found) if found else np.zeros((0, self.problem.k), dtype=np.intp)
         return table, np.repeat(self.weights / copies, copies)
 
-    def random(self, colours: int, number: int, generator: np.random.Generator) -> Labels:
-        """Tiles at the offsets in turn, each block like a random colouring of cells."""
-        longest = math.log(max(1.5, 1.5 * self.width / colours))
+    def random(self, colours: Labels, generator: np.random.Generator) -> Labels:
+        """Tiles at the offsets in turn, each block like a random colouring of cells; as many as `colours` are given."""
+        longest = math.log(max(1.5, 1.5 * self.width / self.colours))
         found = []
-        for i, length in enumerate(np.exp(generator.uniform(0, longest, number)).tolist()):
+        for i, length in enumerate(np.exp(generator.uniform(0, longest, colours.size)).tolist()):
             sizes = np.bincount(self.blocks[i % self.OFFSETS]).tolist()
-            found.append(np.concatenate([dealt(n, colours, length, generator) for n in sizes]))
+            found.append(np.concatenate([dealt(n, self.colours, length, generator) for n in sizes]))
         return np.array(found)
 
-    def priced(self, slope: Floats, colours: int, number: int, generator: np.random.Generator) -> Labels:
+    def priced(self, slope: Floats, colours: Labels, generator: np.random.Generator) -> Labels:
         """Tiles raised block by block, all at once; without masses, since classes do not depend on one block."""
-        labels = self.random(colours, number, generator)
+        labels, number = self.random(colours, generator), colours.size
         slopes: list[Floats] = []
         parts = []  # each block's G, filled up with zeros, and where its labels stand
         for i in range(min(number, self.OFFSETS)):
@@ -308,7 +327,8 @@ class Tiles:
         for row, (_, tile, start, stop) in zip(short, parts, strict=True):
             row[: stop - start] = labels[tile, start:stop]
         which = np.array([g for g, *_ in parts])
-        moved = raised(np.array(slopes), which, short, self.colours, np.zeros(self.width), 0.0, generator)
+        every = np.full(len(parts), self.colours)
+        moved = raised(np.array(slopes), which, short, every, np.zeros(self.width), 0.0, generator)
         for row, (_, tile, start, stop) in zip(moved, parts, strict=True):
             labels[tile, start:stop] = row[: stop - start]
         return labels

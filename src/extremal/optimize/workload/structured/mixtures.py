@@ -6,7 +6,8 @@ comes with its mirror image, and J falls into an even and an odd block.
 
 Up to 200 inputs every colouring is of single inputs, with about e^ε + 1 colours, fewer on coarse scales. Beyond, cells
 of several sizes are coloured, and tiles where e^ε + 1 is at most about 9. The bound of the matrix inequality says how
-good a mixture is; rounds go on until time is up, or ten of them close less than 3% of what is left.
+good a mixture is; rounds go on until time is up, or ten of them close less than 3% of what is left (10% where that is
+less than a thousandth).
 """
 
 from __future__ import annotations
@@ -20,15 +21,17 @@ import numpy as np
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.colourings import coloured
 from extremal.optimize.workload.lifts import Floats
+from extremal.optimize.workload.mirror import halves, joined
 from extremal.optimize.workload.structured.colourings import ColouredCells, Labels, OrderedInputs, Tiles, compact
 from extremal.privacy import LDP
 
 FEW = 200  # inputs up to which all are coloured one by one, without cells or tiles
 FAINT = 1e-3  # colourings below this share of the largest weight are dropped between rounds
-NEW_SHARE = 0.04  # of the weight, for the new colourings of one kind
+NEW_SHARE = 0.04  # of the weight, for the new colourings of one kind with as many colours
 STEPS = (25, 8)  # of L-BFGS a round, where inputs are few and many: later steps gain less than new colourings
 PATIENCE = 10  # rounds
-WORTHWHILE = 0.03  # of what is left to the bound, to be closed in as many rounds
+WORTHWHILE = (0.03, 0.1)  # of what is left to the bound, to be closed in as many rounds; more where little is left
+CLOSE = 1e-3  # relative: little
 LOSSLESS = 0.985  # of the information of the best mass: tiles with less are not used
 TILE = 67  # inputs in a block: at 1,000 inputs 16 blocks, as many as the 16 colourings of a tile keep apart
 TILES = 24  # priced a round
@@ -47,6 +50,7 @@ class ColourMixture:
         self.problem, self.kinds = problem, kinds
         self.value = math.inf
         self.slope: Floats = np.zeros((0, 0))
+        self._at: Floats | None = None  # the weights that both are of
 
     @property
     def weights(self) -> Floats:
@@ -67,13 +71,13 @@ class ColourMixture:
             stop = start + kind.weights.size
             v += kind.information(weights[start:stop])
             start = stop
-        v = np.triu(v)
-        v += np.triu(v, 1).T
+        v = v + v.T
         if problem.mirrored:
             v = (v + v[::-1, ::-1]) / 2
         line = v @ p
         v += 1.0 + line @ p - line - line[:, None]
         self.value, self.slope = inverted(v, problem)
+        self._at = weights
         return np.concatenate([kind.prices(self.slope) for kind in self.kinds])
 
     def improve(self, steps: int) -> None:
@@ -90,7 +94,8 @@ class ColourMixture:
         start = np.sqrt(np.maximum(self.weights, 10.0**UNHEARD))
         found = minimize(function, start, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": 15})
         self.weights = found.x**2 / float(found.x @ found.x)
-        self.evaluate(self.weights)
+        if self._at is None or not np.array_equal(self._at, self.weights):
+            self.evaluate(self.weights)
 
     def scale(self, factor: float) -> None:
         for kind in self.kinds:
@@ -149,74 +154,36 @@ class ColourMixture:
 
 
 def inverted(j: Floats, problem: OrderedInputs) -> tuple[float, Floats]:
-    """F = tr(W_cJ⁻¹) and G = J⁻¹W_cJ⁻¹ in units."""
+    """F = tr(W_cJ⁻¹) and G = J⁻¹W_cJ⁻¹ in units: YYᵀ with Y = J⁻¹B."""
     from scipy.linalg import cho_factor, cho_solve
 
-    def solve(matrix: Floats, gram: Floats) -> tuple[float, Floats]:
-        inverse = cho_solve(cho_factor(matrix, lower=True, check_finite=False), np.eye(len(matrix)), check_finite=False)
-        half = gram @ inverse
-        return float(np.trace(half)), inverse @ half
-
-    if not problem.mirrored:
-        value, slope = solve(j, problem.gram)
-        return value, (slope + slope.T) / 2
-    (even, odd), (w_even, w_odd) = halves(j), halves(problem.gram)
-    (f, g), (f2, g2) = solve(even, w_even), solve(odd, w_odd)
-    return f + f2, joined(g, g2)
+    value, slopes = 0.0, []
+    for part, factor in zip(halves(j) if problem.mirrored else (j,), problem.factors_of_gram, strict=True):
+        y = cho_solve(cho_factor(part, lower=True, check_finite=False), factor, check_finite=False)
+        value += float(np.sum(y * factor))
+        slopes.append(y @ y.T)
+    return value, joined(*slopes) if problem.mirrored else slopes[0]
 
 
-def halves(matrix: Floats) -> tuple[Floats, Floats]:
-    """The even and the odd block of a matrix that x → k−1−x keeps."""
-    k = matrix.shape[0]
-    h, middle = k // 2, (k + 1) // 2
-    own, other = matrix[:middle, :middle], matrix[:middle, ::-1][:, :middle]
-    odd = (own - other)[:h, :h]
-    even = own + other
-    if middle > h:
-        even[h] /= math.sqrt(2)
-        even[:, h] /= math.sqrt(2)
-    return even, odd
-
-
-def joined(even: Floats, odd: Floats) -> Floats:
-    """The matrix of these blocks."""
-    h, middle = odd.shape[0], even.shape[0]
-    k = h + middle
-    scale = np.ones(middle)
-    if middle > h:
-        scale[h] = math.sqrt(2)
-    e = even * np.outer(scale, scale) / 2
-    o = np.zeros_like(e)
-    o[:h, :h] = odd / 2
-    found = np.empty((k, k))
-    found[:middle, :middle] = e + o
-    found[:middle, k - middle :] = (e - o)[:, ::-1]
-    found[k - middle :] = found[:middle][::-1, ::-1]
-    if middle > h:
-        found[h] = np.concatenate([e[h], e[h, :h][::-1]])
-        found[:, h] = found[h]
-    return found
-
-
-Plan = tuple[ColouredCells | Tiles, int, int]  # a kind, its colours, and how many are priced a round
+Plan = tuple[ColouredCells | Tiles, Labels]  # a kind, and the numbers of colours of what is priced a round
 
 
 def plans(problem: OrderedInputs) -> list[Plan]:
     """Which colourings to look for."""
     k, best = problem.k, problem.growth + 2
     if k <= FEW:
-        cells, ladder = ColouredCells(problem, k), colours_for(best, k)
-        return [(cells, colours, max(4, k // len(ladder))) for colours in ladder]
+        ladder = colours_for(best, k)
+        return [(ColouredCells(problem, k), np.repeat(ladder, max(4, k // len(ladder))))]
     made: list[Plan] = []
     for count in sorted({100, k // 4, k // 2, k} - set(range(100))):
-        cells, ladder = ColouredCells(problem, count), colours_for(best, count)
+        ladder = colours_for(best, count)
         used = ladder[:2] if count == 100 else ladder[-2:-1] or ladder
-        made += [(cells, colours, max(4, 40 // len(used))) for colours in used]
+        made.append((ColouredCells(problem, count), np.repeat(used, max(4, 40 // len(used)))))
     tile = max(COLOURS_OF_TILES, key=lambda n: _kept(problem.growth, n))
     if k < LEAST_TILED or _kept(problem.growth, tile) < LOSSLESS:
         return made
     coarse = [plan for plan in made if plan[0].labels.shape[1] <= (100 if best <= 5 else k // 4)]
-    return [*coarse, (Tiles(problem, tile, TILE), tile, TILES)]
+    return [*coarse, (Tiles(problem, tile, TILE), np.full(TILES, tile))]
 
 
 def colours_for(best: float, count: int) -> list[int]:
@@ -245,9 +212,10 @@ def best_mixture(
     """
     generator = np.random.default_rng(0)  # proposals of a search, always the same ones
     planned = plans(problem)
-    mixture = ColourMixture(problem, list(dict.fromkeys(kind for kind, _, _ in planned)))
-    for kind, colours, number in planned:
-        kind.add(kind.random(colours, START * number if isinstance(kind, Tiles) else 3 * number, generator), 1.0)
+    mixture = ColourMixture(problem, [kind for kind, _ in planned])
+    for kind, colours in planned:
+        some = np.tile(colours, START if isinstance(kind, Tiles) else 3)
+        kind.add(kind.random(some, generator), float(np.unique(colours).size))
     finest = max((kind for kind in mixture.kinds if isinstance(kind, ColouredCells)), key=lambda cells: cells.count)
     if finest.count == problem.k:
         finest.add(np.arange(problem.k)[None], NEW_SHARE)  # randomised response, the best at large ε
@@ -257,16 +225,16 @@ def best_mixture(
     values = [mixture.value]
     while not out_of_time():
         slope = mixture.slope
-        for kind, colours, number in planned:
-            mixture.scale(1 - NEW_SHARE)
-            kind.add(kind.priced(slope, colours, number, generator), NEW_SHARE)
+        for kind, colours in planned:
+            share = NEW_SHARE * np.unique(colours).size
+            mixture.scale(1 - share)
+            kind.add(kind.priced(slope, colours, generator), share)
         mixture.improve(steps)
         mixture.prune()
         values.append(mixture.value)
         left = mixture.value / problem.unit - bound
         tell(left / bound)
-        if left <= 0 or (
-            len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] < WORTHWHILE * left * problem.unit
-        ):
+        asked = WORTHWHILE[left <= CLOSE * bound] * left * problem.unit
+        if left <= 0 or (len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] < asked):
             break
     return mixture

@@ -1,0 +1,117 @@
+"""Trees over sets for divergences: they prove what listing all patterns gives, and no tree proves too much."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.certificate import Dual, Proof, Refused
+from extremal.certificate import Sets as TreeOfSets
+from extremal.optimize.hypotheses.columns import best_mixture
+from extremal.optimize.hypotheses.goals import Goals
+from extremal.optimize.hypotheses.solve import _by_tree
+from extremal.optimize.problem import Problem, certify
+from extremal.optimize.rays import best_mixture as over_all_patterns
+from extremal.optimize.rays import parts_of
+from extremal.privacy.cones.staircase import patterns
+from support.checkers import checker_says_of, kernel_says_of
+
+KINDS = (ex.KL, ex.ChiSquared, ex.TotalVariation, ex.SquaredHellinger, ex.JensenShannon)
+
+
+def listed(utility: Any, epsilon: float) -> float:
+    matrix = patterns(utility.k, epsilon)
+    values = np.array([part.column_values(matrix) for part in parts_of(utility)])
+    return float((values @ over_all_patterns(matrix, values).weights).min())
+
+
+def solved(utility: Any, epsilon: float) -> Any:
+    problem, goals = Problem(ex.LDP(epsilon), utility), Goals.of(utility, epsilon)
+    best = best_mixture(problem, goals, cells=False)
+    assert best.complete
+    assert best.tree is not None
+    return _by_tree(problem, goals, best, best.tree)
+
+
+def hypotheses(seed: int, k: int = 7, m: int = 7) -> list[Any]:
+    priors = np.random.default_rng(seed).dirichlet(np.ones(k), m)
+    if seed % 3 == 0:  # some zeros and ties
+        priors = np.round(priors, 1) + np.eye(1, k) * 0.5
+        priors /= priors.sum(axis=1, keepdims=True)
+    return list(priors)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_tree_proves_the_optimum_over_all_patterns(seed: int) -> None:
+    epsilon = (0.1, 1.0, 3.0, 9.0)[seed % 4]
+    utility = ex.PairwiseDivergence(hypotheses(seed), KINDS[seed % 5], worst_case=bool(seed % 2))
+    found = solved(utility, epsilon)
+    (proof,) = found.proofs
+    bound = float(proof.bound(ex.LDP(epsilon), utility))
+    assert utility(found.mechanism) <= bound * (1 + 1e-12)
+    assert bound == pytest.approx(listed(utility, epsilon), rel=2e-9)
+
+
+def example() -> tuple[Any, Dual]:
+    utility = ex.PairwiseDivergence(hypotheses(1))
+    proof = solved(utility, 1.0).proofs[0]
+    assert isinstance(proof, Dual)
+    return utility, proof
+
+
+def with_tree(proof: Dual, **changed: Any) -> Proof:
+    return dataclasses.replace(proof, reason=dataclasses.replace(proof.reason, **changed))
+
+
+def test_a_price_a_little_too_low_and_a_node_closed_too_early_are_refused() -> None:
+    utility, proof = example()
+    assert isinstance(proof.reason, TreeOfSets)
+    proof.bound(ex.LDP(1), utility)
+    for x in range(utility.k):
+        lower = tuple(a - Fraction(1, 10**6) * (z == x) for z, a in enumerate(proof.alpha))
+        with pytest.raises(Refused, match="not closed"):
+            dataclasses.replace(proof, alpha=lower).bound(ex.LDP(1), utility)
+    with pytest.raises(Refused, match="not closed"):
+        with_tree(proof, trees=((0,),)).bound(ex.LDP(1), utility)
+    with pytest.raises(Refused, match="not closed"):
+        proof.bound(ex.LDP(1.001), utility)
+
+
+def test_what_is_no_tree_of_inputs_is_refused() -> None:
+    utility, proof = example()
+    order, (tokens,) = proof.reason.choices, proof.reason.trees  # type: ignore[attr-defined]
+    for changed, message in (
+        ({"choices": order[:-1]}, "every input once"),
+        ({"choices": (order[1], *order[1:])}, "every input once"),
+        ({"choices": (order[0] + Fraction(1, 2), *order[1:])}, "one, of inputs"),
+        ({"trees": ()}, "one, of inputs"),
+        ({"trees": (tokens, tokens)}, "one, of inputs"),
+        ({"trees": (tokens[:-1],)}, "close all"),
+        ({"trees": ((*tokens, 0),)}, "must end"),
+        ({"trees": ((7, *tokens[1:]),)}, "branches on the next"),
+        ({"trees": ((-1,) * (utility.k + 1),)}, "branches on the next"),
+    ):
+        with pytest.raises(Refused, match=message):
+            with_tree(proof, **changed).bound(ex.LDP(1), utility)
+    with pytest.raises(Refused, match="one, of inputs"):
+        proof.bound(ex.PML(1, [1 / 7] * 7), utility)
+    with pytest.raises(Refused, match="about divergences"):
+        proof.bound(ex.LDP(1), ex.Average([ex.MutualInformation([1 / 7] * 7), utility]))
+
+
+@pytest.mark.parametrize("worst_case", [False, True])
+def test_the_checker_that_stands_alone_agrees(worst_case: bool, tmp_path: Path) -> None:
+    utility = ex.PairwiseDivergence(hypotheses(2, 6), worst_case=worst_case)
+    found = solved(utility, 1.0)
+    certificate = certify(found.mechanism, utility, found.proofs)
+    text = certificate.save(tmp_path / "design.json").read_bytes()
+    assert checker_says_of(text) == kernel_says_of(text) == ("proved", "proved", "proved")
+    spoiled = text.replace(b"[-1, -1, ", b"[-1, 0, -1, ", 1).replace(b"[-1,-1,", b"[-1,0,-1,", 1)
+    assert spoiled != text
+    assert "proved" not in (checker_says_of(spoiled)[2], kernel_says_of(spoiled)[2])
