@@ -232,8 +232,9 @@ def test_the_analysts_page_has_the_numbers_and_no_script(served: tuple[NewStudy,
     for question in found["questions"].values():
         for line in question["estimates"]:
             assert f"{100 * line['estimate']:.1f}%" in page
-    expected = asked().estimate(
-        [dict(zip(asked().questions, json.loads(c), strict=True)) for _, c in service.store.rows()]
+    questionnaire = asked()
+    expected = questionnaire.estimate(
+        [dict(zip(questionnaire.questions, json.loads(c), strict=True)) for _, c in service.store.rows()]
     )
     for name, estimate in expected.items():
         given = [line["estimate"] for line in found["questions"][name]["estimates"]]

@@ -102,6 +102,7 @@ def test_broken_and_slow_clients_harm_nobody(tmp_path: Path) -> None:
         assert (store.tallied(), store.check().sound) == (1, True)
 
 
+@pytest.mark.slow
 def test_a_head_has_limits(tmp_path: Path) -> None:
     """A connection that says nothing is closed, and so is one whose head does not end; others are served."""
     study_in(tmp_path / "study")[2].engine.dispose()

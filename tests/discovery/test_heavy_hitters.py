@@ -118,6 +118,7 @@ def test_limits_are_those_of_clopper_and_pearson() -> None:
     assert (empty[1][0], empty[2][0]) == (0.0, 1.0)
 
 
+@pytest.mark.slow
 def test_nothing_is_confirmed_where_nothing_is_frequent() -> None:
     draw = np.random.default_rng(2)
     letters = np.array(list("abcdefgh"))
@@ -201,6 +202,7 @@ def test_bad_inputs_are_refused_without_their_values() -> None:
     assert SMALL.privatize([]).size == 0
 
 
+@pytest.mark.slow
 def test_every_byte_may_occur_where_no_alphabet_is_given() -> None:
     protocol = ex.HeavyHitters(6, max_bytes=6, salt=4)
     found = protocol.discover(protocol.privatize(["né€"] * 9000 + ["Ω"] * 6000), level=SURE)

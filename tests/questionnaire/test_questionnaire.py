@@ -203,7 +203,7 @@ def test_copies_are_the_same_questionnaire() -> None:
         (lambda: ex.Questionnaire.within(1, {"a": 2}, "equal"), "strategy must be best, joint, sample, split"),
         (lambda: ex.Questionnaire.within(1, {"a": 2, "b": 2}, per_person=3), "at most 2"),
         (lambda: ex.Questionnaire.within(1, {"a": 2, "b": 2}, "split", per_person=1), "not for split"),
-        (lambda: ex.Questionnaire.within(1, {"a": 2}, importance={"b": 1}), "must be of questions"),
+        (lambda: ex.Questionnaire.within(1, {"a": 2}, importance={"b": 1}), "must name questions.*questions are 'a'"),
         (lambda: ex.Questionnaire.within(1, {"a": 2}, importance={"a": 0}), "must be positive"),
         (lambda: ex.Questionnaire.within(1, {" ": 2}), "needs a name"),
         (lambda: ex.Questionnaire.within(1, {"a": (["x"], ex.Mean([0, 1]))}), "about 2 answers"),

@@ -190,7 +190,7 @@ def replicates(data: pd.DataFrame, kind: str) -> tuple[np.ndarray, Any]:
 
 
 @pytest.mark.parametrize("kind", ["jackknife", "bootstrap", "brr", "fay"])
-@pytest.mark.parametrize("raked", [False, True])
+@pytest.mark.parametrize("raked", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_replicate_weights(kind: str, raked: bool) -> None:
     data = frame(n=600)
     table, factor = replicates(data, kind)

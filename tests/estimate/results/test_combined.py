@@ -26,6 +26,7 @@ def test_a_difference_has_the_delta_methods_standard_error() -> None:
     assert found.conf_int(0.05).to_numpy() == pytest.approx(limits)
 
 
+@pytest.mark.slow
 def test_intervals_of_differences_hold_at_small_samples() -> None:
     p, q, m = np.array([0.95, 0.05]), np.array([0.8, 0.2]), ex.randomized_response(2, 3)
     generator, held = np.random.default_rng(8), 0

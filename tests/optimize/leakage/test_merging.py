@@ -14,6 +14,7 @@ from extremal.optimize.table import SIZES
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_information_on_many_inputs_loses_next_to_nothing() -> None:
     zipf = 1 / np.arange(1, 501)
     p = zipf / zipf.sum()
