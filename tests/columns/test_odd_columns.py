@@ -192,3 +192,13 @@ def test_memory_is_bounded_by_bytes(ending: str, tmp_path: Path) -> None:
     code, megabytes = map(int, found.stdout.split()[-2:])
     assert code == 0
     assert megabytes < 500
+
+
+def test_an_index_of_several_levels_is_no_column() -> None:
+    import pandas as pd
+
+    index = pd.MultiIndex.from_tuples([("no", "yes"), ("yes", "yes")])
+    m = ex.randomized_response(["no", "yes"], 1)
+    with pytest.raises(ex.errors.InvalidParameter, match="one value a row; got .*MultiIndex.*get_level_values"):
+        m.privatize(index)
+    assert len(m.privatize(index.get_level_values(1))) == 2

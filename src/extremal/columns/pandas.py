@@ -14,6 +14,7 @@ import numpy as np
 
 from extremal.columns import arrays, arrow, lists
 from extremal.columns.lists import Array, Codes, comes_from, common_kind, unlistable, without_missing
+from extremal.errors import InvalidParameter
 from extremal.mechanism.labels import Labels
 
 
@@ -25,6 +26,13 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     """Categories as they are listed, in use or not; the order of what else there is, is that of appearance."""
     import pandas as pd
 
+    if isinstance(column, pd.MultiIndex):
+        raise InvalidParameter(
+            "a column has one value a row",
+            parameter=name,
+            value="MultiIndex",
+            hint="index.get_level_values(level) is one of its columns.",
+        )
     dtype, stored = column.dtype, getattr(column, "array", column)
     if isinstance(dtype, pd.CategoricalDtype):
         return without_missing(np.asarray(stored.codes, dtype=np.intp), dtype.categories.tolist())
