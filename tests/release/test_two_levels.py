@@ -115,8 +115,8 @@ def test_a_memory_keeps_a_function_and_a_report_for_each_class(tmp_path: Path) -
         assert memory.spent("bob") == 1
         most = max(np.bincount([int(report) % 3 for report in same], minlength=3)) / 300
         assert abs(most - float(two.instantaneous.matrix[0, 0])) < 0.15
-    tags = ex.Memory(tmp_path / "memory.db")
-    assert tags.spent("ann") == 3
+    with ex.Memory(tmp_path / "memory.db") as memory:
+        assert memory.spent("ann") == 3
 
 
 def test_a_class_beyond_the_limit_is_refused_and_nothing_is_stored(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ them; labels are the texts that a person sees. "Other", where a form offers it, 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import zipfile
@@ -233,7 +234,8 @@ def _workbook(path: Path) -> Any:
     with zipfile.ZipFile(path) as packed:
         if sum(part.file_size for part in packed.infolist()) > MOST_BYTES:
             raise MalformedFile(f"a form unpacks to at most {MOST_BYTES >> 20} MiB", parameter="path", value=str(path))
-    return load_workbook(path, read_only=True, data_only=True)
+    # openpyxl leaves the file of a broken workbook open
+    return load_workbook(io.BytesIO(path.read_bytes()), read_only=True, data_only=True)
 
 
 def _xlsform(path: Path) -> SurveyForm:
