@@ -39,7 +39,7 @@ from extremal.discovery.strings import Strings, Symbols, buckets, places
 from extremal.errors import ExtremalError, InvalidParameter, MalformedFile
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.mechanism.files import check_version, content_digest, refuse_unknown_fields, write_once
+from extremal.mechanism.files import check_version, content_digest, refuse_changed, refuse_unknown_fields, write_once
 from extremal.mechanism.files import to_json as mechanism_to_json
 from extremal.privacy import LDP
 from extremal.release.sampling.sampler import sample_codes
@@ -279,6 +279,5 @@ def heavy_hitters_from_json(content: dict[str, Any], source: str) -> HeavyHitter
         same = json.dumps(content.get(name), sort_keys=True) == json.dumps(written, sort_keys=True)
         if not same and name not in ("version", "hash"):
             raise MalformedFile(f"{source} is no protocol", parameter=name, value=str(content.get(name))[:60])
-    if content.get("hash") != content_digest({name: value for name, value in content.items() if name != "hash"}):
-        raise MalformedFile(f"{source} was changed after it was written", parameter="hash", value=FORMAT)
+    refuse_changed(content)
     return made

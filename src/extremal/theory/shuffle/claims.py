@@ -21,7 +21,7 @@ from extremal.errors import MalformedFile, PrivacyViolation
 from extremal.exact.numbers import decimal_text
 from extremal.exact.written import refuse_other_fields, written_fraction
 from extremal.mechanism import Mechanism
-from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
+from extremal.mechanism.files import check_version, content_digest, from_json, refuse_changed, to_json, write_once
 from extremal.privacy import Notion
 from extremal.theory.shuffle.accounting import data_sets, exponential, lower_delta, ranked, screened, upper_delta
 from extremal.theory.shuffle.binary import BinaryReports
@@ -116,14 +116,7 @@ def read_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
     """
     check_version(content, source, FORMAT, VERSION, "a file of shuffled reports")
     refuse_other_fields(content, FIELDS, "a claim about shuffled reports")
-    found = content_digest({key: value for key, value in content.items() if key != "hash"})
-    if content.get("hash") != found:
-        raise MalformedFile(
-            "the content must match its hash: the file was changed after it was written",
-            parameter="hash",
-            value=content.get("hash"),
-            hint=f"The content hashes to {found}.",
-        )
+    refuse_changed(content)
     inside, n = content["mechanism"], content["n"]
     if not isinstance(inside, dict):
         raise MalformedFile("a claim needs a mechanism", parameter="mechanism", value=type(inside).__name__)
