@@ -19,6 +19,7 @@ decided exactly. `Questionnaire.within` chooses between these ways (`extremal.qu
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -416,7 +417,7 @@ class Questionnaire:
 
         Raises:
             InvalidParameter: the questionnaire is not a joint one about shares, or never asks two questions together.
-            TooLarge: there are more than 2^24 records.
+            TooLarge: there are more than 2^24 records, or more reports than Python can number.
 
         >>> import extremal as ex
         >>> twelve = ex.Questionnaire.within(4, {f"q{i}": 2 for i in range(12)}, "joint", 4)
@@ -436,6 +437,13 @@ class Questionnaire:
                 parameter="records",
                 value=self.joint.structure.r,
                 hint="`bound` needs no list of them.",
+            )
+        if self.joint.structure.m > sys.maxsize:
+            raise TooLarge(
+                "a certificate numbers the reports",
+                parameter="reports",
+                value=f"more than 2^{self.joint.structure.m.bit_length() - 1}",
+                hint="Ask about fewer answers; `bound` needs no numbers.",
             )
         mechanism = Mechanism.from_structure(self.joint.structure, self.joint.privacy)
         if not tables:

@@ -245,7 +245,11 @@ class Memory:
                 self._inherited.append(own)
             # No other thread uses it, but another may be the last to let go of it.
             own = _Own(sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False))
-            own.database.execute("PRAGMA synchronous=FULL")  # a commit is on the disk when it returns
+            try:
+                own.database.execute("PRAGMA synchronous=FULL")  # a commit is on the disk when it returns
+            except sqlite3.Error:
+                own.database.close()
+                raise
             self._local.own = own
         return own.database
 
