@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, called_as
 from extremal.estimate.intervals.levels import checked_level
 from extremal.estimate.reports.sample import Sample
 from extremal.exact import as_count, as_prior
@@ -108,6 +108,7 @@ def _half_widths(widths: Widths) -> Curve:
     return lambda n: widths.at(n).half_width
 
 
+@called_as("ex.plan(k=4, epsilon=1, half_width=0.05)")
 def plan(
     mechanism: Mechanism | None = None,
     *,
