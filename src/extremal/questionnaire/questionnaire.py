@@ -88,7 +88,7 @@ class Questionnaire:
     >>> asked.epsilon, asked.privacy
     (6.0, LDP(epsilon=6.0))
     >>> print(asked.summary().splitlines()[0])
-    6 questions: ε = 6 per person
+    Questionnaire: 6 questions; ε = 6 per person
 
     References: Kairouz, Oh, Viswanath, The Composition Theorem for Differential Privacy (2015); Kalantari, Sankar,
     Sarwate, Robust Privacy-Utility Tradeoffs under Differential Privacy and Hamming Distortion (2018), for records of
@@ -479,14 +479,14 @@ class Questionnaire:
         """A table: question, answers, ε; and what it comes to for a person. With a budget, all strategies side by
         side."""
         count = len(self.questions)
-        head = f"{count} question{'s' if count > 1 else ''}: {self.said_level()} per person"
+        head = f"Questionnaire: {count} question{'s' if count > 1 else ''}; {self.said_level()} per person"
         rows = [
             [name, str(m.k), str(m.m) if m.m < 10**7 else "many", _said(self.notions[name])]
             for name, m in self.questions.items()
         ]
         header = ["question", "answers", "reports", "ε"]
         if self.joint is not None:
-            header, head = [*header, "asked of"], f"{head}, decided for all reports together"
+            header, head = [*header, "asked of"], f"{head}, verified for all reports together"
             rows = [
                 [*row, f"{100 * float(self.chance(name)):.3g}%"] for row, name in zip(rows, self.questions, strict=True)
             ]
