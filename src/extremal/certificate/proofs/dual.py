@@ -101,8 +101,8 @@ class SumWorth:
         return [1] * self.k
 
     def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq | None:
-        """The largest of (μ(r) − paid(r))/(w·r), None when it is infinite. Only μ is rounded: where it is 0, as at ε = 0,
-        the bound is Σα − Σα."""
+        """The largest of (μ(r) − paid(r))/(w·r), None when it is infinite. Only μ is rounded: where it is 0, as at
+        ε = 0, so is the bound."""
         parts = zip(self.weights, leaves_of(self.goal), strict=True)
         weighed = [(weight, rule_of(leaf, of_vectors)) for weight, leaf in parts if weight]
         values = ((above(sum((weight * rule(ray) for weight, rule in weighed), arb(0))), ray) for ray in rays)
