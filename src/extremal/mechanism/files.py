@@ -41,6 +41,10 @@ DEEPEST = 32  # levels of nesting; no file that is written has ten
 SHORT_NUMBER = 15  # characters of a whole number that is certainly below 2^53
 _VERSION = re.compile(r"(?:0|[1-9][0-9]{0,4})\.(?:0|[1-9][0-9]{0,4})")
 _FIELDS = ("format", "version", "inputs", "outputs", "denominator", "weights", "privacy")
+_OTHER_FILES = {
+    "extremal-certificate": "The file without .certificate in its name has the mechanism.",
+    "extremal-questionnaire": "It is a questionnaire: extremal questionnaire show FILE verifies it, ex.load reads it.",
+}
 LONGEST_NUMBER = 4000  # decimal digits of a denominator; longer ones are hexadecimal
 
 
@@ -244,9 +248,7 @@ def check_version(content: dict[str, Any], source: str, kind: str, newest: tuple
     """Raise unless a file is of this kind, and of a major version that is read."""
     if content.get("format") != kind:
         found = content.get("format")
-        hint = (
-            "The file without .certificate in its name has the mechanism." if found == "extremal-certificate" else None
-        )
+        hint = _OTHER_FILES.get(found) if isinstance(found, str) else None
         raise MalformedFile(f"{source} must be {what}", parameter="format", value=found, hint=hint)
     version = content.get("version")
     if not isinstance(version, str) or _VERSION.fullmatch(version) is None:
