@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import refuse_unusable, write_atomically
-from extremal.errors import ExtremalError, FileConflict, MalformedFile, TooLarge
+from extremal.errors import ExtremalError, MalformedFile
 from extremal.exact.weights import Indices
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels, count_text
 from extremal.mechanism.report_labels import reports_from_json
 from extremal.mechanism.structures import GroupedSets, Structure, structure_from_json
 from extremal.mechanism.value import Mechanism
+from extremal.paths import refuse_unusable
 from extremal.privacy import Notion, notion_from_json
 
 FORMAT = "extremal-mechanism"
@@ -91,36 +91,6 @@ def _run_lengths(row_of: Indices) -> list[list[int]]:
     return [list(pair) for pair in zip(row_of[starts].tolist(), lengths.tolist(), strict=True)]
 
 
-def save(mechanism: Mechanism, path: Path, *, overwrite: bool = False) -> Path:
-    return write_once(path, to_json(mechanism), overwrite)
-
-
-def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
-    """Write JSON atomically; a file that holds something else is replaced only when told so."""
-    data = (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
-    try:
-        _refuse_large(data, "a file")
-    except MalformedFile as error:
-        raise TooLarge(
-            f"{error.requirement}: it could not be read back",
-            parameter=error.parameter,
-            value=error.value,
-            hint="Nothing was written. Use fewer inputs or outputs.",
-        ) from None
-    refuse_unusable(path)
-    if path.exists() and not overwrite:
-        if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
-            return path
-        raise FileConflict(
-            "the file must not exist yet: reports collected with the mechanism in it could no longer be read",
-            parameter="path",
-            value=str(path),
-            hint="Choose another name, or pass overwrite=True.",
-        )
-    write_atomically(path, data, overwrite)
-    return path
-
-
 def load(path: str | Path) -> Mechanism:
     """Read a mechanism file and decide its claim again.
 
@@ -171,7 +141,7 @@ def _instead(path: Path) -> str:
 
 def parsed(data: bytes, what: str, largest: int) -> dict[str, Any]:
     """The JSON object in some bytes, strictly."""
-    _refuse_large(data, what, largest)
+    refuse_large_file(data, what, largest)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -201,7 +171,7 @@ def parsed(data: bytes, what: str, largest: int) -> dict[str, Any]:
     return content
 
 
-def _refuse_large(data: bytes, what: str, largest: int = LARGEST_FILE) -> None:
+def refuse_large_file(data: bytes, what: str, largest: int = LARGEST_FILE) -> None:
     """Raise on more than a reader can hold: bytes, or values of which each takes many times its bytes."""
     if len(data) > largest:
         raise MalformedFile(

@@ -149,6 +149,8 @@ def test_a_design_for_means_of_signs_is_proved_optimal(epsilon: float) -> None:
         (YesNo((2, 2)), ex.LDP(1), ex.KL(["0.5", "0.5"], ["0.4", "0.6"]), "shares of questions"),
         (YesNo((2, 3)), ex.LDP(1), goal_of(2, 3), "yes/no questions"),
         (YesNo((2,) * 25), ex.LDP(1), goal_of(*[2] * 25), "up to 24"),
+        (YesNo((2, 2)), ex.LDP(1), TablesGoal((2, 2)), "the shares of"),
+        (YesNo((2, 2)), ex.LDP(1), TablesGoal((2, 2, 2)), "questions of the goal"),
         (YesNo((2, 2)), ex.LDP(1, "0.1"), goal_of(2, 2), "about ε-LDP"),
         (YesNo((2, 2)), ex.LDP(0), goal_of(2, 2), "nothing is told"),
         (YesNo((2, 2)), ex.LDP(1), ex.Frequencies(4), "shares of every question"),
@@ -249,5 +251,3 @@ def test_agreements_bound_tables_of_their_questions_alone() -> None:
     nothing_left = (ONE / 7, *[ZERO] * 8, ONE / 7)  # N̂ = 1 for one and for two of ten questions
     with pytest.raises(Refused, match="positive bound"):
         Agreements((2,) * 10, (0,) * 10, nothing_left).bound(privacy, TablesGoal((2,) * 10))
-    with pytest.raises(Refused, match="shares of questions"):
-        YesNo((2, 2)).bound(privacy, TablesGoal((2, 2)))
