@@ -122,7 +122,8 @@ def test_characters_are_sums_over_records() -> None:
 def test_a_workload_and_its_questions_have_the_same_bound() -> None:
     for proof, sizes in ((YesNo((2, 2, 2, 2)), (2, 2, 2, 2)), (Agreements((2, 3), (0, 1), (ONE / 50,) * 3), (2, 3))):
         listed = proof.bound(ex.LDP(2), shares_of_questions(*sizes))
-        assert float(listed) == pytest.approx(float(proof.bound(ex.LDP(2), goal_of(*sizes))), rel=1e-12)
+        unbiased = proof.bound(ex.LDP(2), goal_of(*sizes))
+        assert 0 < unbiased / listed - 1 < 1e-12  # a workload counts a bias, which can only lower its bound
 
 
 def test_a_known_constant_changes_no_bound() -> None:
