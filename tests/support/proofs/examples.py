@@ -164,10 +164,10 @@ def _by_hand() -> Iterator[Example]:
     yield _told("classes", ex.LDP("0.7"), ex.Frequencies(TIED), {**square, "dual": dual})
     matrix: Content = {"kind": "matrix", "d": [2, 3, 2], "n": [], "blocks": [], "scale": -2}
     blocks: Content = {"kind": "matrix", "d": [9, 9, 9], "n": [[0], [1, 0]], "blocks": [0, 0, 1], "scale": -1}
-    whole = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
+    whole: Content = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
     for reason, name in product((matrix, blocks), ("LDP", "coupled", "PML", "LIP")):
-        content = {**whole, "dual": {**dual, "reason": reason}}
-        yield _told(f"matrix, {name}", notions()[name], ex.Frequencies(P), content)
+        shown = {**whole, "dual": {**dual, "reason": reason}}
+        yield _told(f"matrix, {name}", notions()[name], ex.Frequencies(P), shown)
     yield from _trees_over_sums()
     for goal in (ex.KL(P, Q), ex.MutualInformation(P), ex.WorstCase([ex.KL(P, Q), ex.KL(P, R)]), ex.Frequencies(TIED)):
         for proof in ex.design(ex.LDP("0.7"), goal).certificate.proofs:
