@@ -155,6 +155,9 @@ def _by_hand() -> Iterator[Example]:
     }
     flat: Content = {"kind": "dual", "alpha": ["0.02"] * 3, "mix": [], "prices": [], "reason": corner}
     yield _told("trees", ex.LDP("0.7"), ex.Average([ex.KL(P, Q), ex.KL(P, R)]), flat)
+    lifted = {**flat, "reason": {**corner, "trees": []}}
+    for name, notion in (("PML", ex.PML("0.6", P)), ("zeros", ex.PML("0.6", WITH_ZERO)), ("LIP", ex.LIP("0.6", Q))):
+        yield _told(f"information with another prior, {name}", notion, ex.MutualInformation(R), lifted)
     for value, lines in (("0", []), ("0.3", []), ("0.01", [["0.005", "0.03"], ["0", "0.04"]])):
         content = {"kind": "concave", "value": value, "lines": lines}
         yield _told(f"concave {value}", ex.LDP("0.7"), ex.MutualInformation(P), content)
