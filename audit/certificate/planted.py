@@ -64,7 +64,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("checker/reasons.py", "tau * b - unit * v, below * unit) for", "tau * b - unit * v, below) for"),
     ("checker/questions.py", "(e - 1) ** 2 / (4 * (e - nu))", "(e - 1) ** 2 / (4 * e)"),
     ("checker/questions.py", "return ((e - 1) / (e + 1)) ** 2", "return (e - 1) / (e + 1)"),
-    ("checker/questions.py", "if above[r] & held == above[r]:", "if above[r] & held or not r:"),
+    ("checker/questions.py", "if above[r] & held == above[r]:", "if r < n and above[r] & held == above[r]:"),
     # the kernel and what it stands on
     ("privacy/notion.py", "if not all(exponential.at_least(a, b) for", "if not any(exponential.at_least(a, b + 1) for"),
     ("privacy/ldp.py", "top * delta.denominator - delta.numerator", "top * delta.denominator - 2 * delta.numerator"),
@@ -91,7 +91,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("certificate/proofs/questions.py", "/ (4 * (ratio - nu))", "/ (4 * ratio)"),
     ("certificate/proofs/questions.py", "rest * prod(self.sizes[j] - 1 for", "rest * prod(self.sizes[j] for"),
     ("certificate/proofs/yes_no.py", "return ((ratio - 1) / (ratio + 1)) ** 2", "return (ratio - 1) / (ratio + 1)"),
-    ("certificate/proofs/yes_no.py", "and all(grown >> a & 1 for", "and any(grown >> a & 1 for"),
+    ("certificate/proofs/yes_no.py", "for j in below[i] if j > i and all(", "for j in below[i][:1] if j > i and all("),
     ("problem/__init__.py", "RESOLUTION = Fraction(1, 1 << 80)", "RESOLUTION = Fraction(1, 1 << 40)"),
 )
 """(module, what stands there, what is put in its place)."""
