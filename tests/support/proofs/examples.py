@@ -105,6 +105,7 @@ def _wider() -> Iterator[tuple[str, Any, Any]]:
     yield "revealed", ex.LDP("20", delta="0.2"), ex.KL(P4, Q4)
     yield "yes/no questions", ex.LDP("2"), shares_of_questions(2, 2, 2, 2)
     yield "questions", ex.LDP("1"), shares_of_questions(2, 3, 3)
+    yield "means of ±1", ex.LDP("4"), means_of_signs(4)
 
 
 def shares_of_questions(*sizes: int) -> ex.Workload:
@@ -112,6 +113,11 @@ def shares_of_questions(*sizes: int) -> ex.Workload:
     records = list(product(*map(range, sizes)))
     rows = [[float(r[j] == a) for r in records] for j, k in enumerate(sizes) for a in range(k)]
     return ex.Workload(rows, len(records))
+
+
+def means_of_signs(count: int) -> ex.Workload:
+    """The mean of ±1 for each yes/no question: twice the shares, centred."""
+    return ex.Workload([[2.0 * r[j] - 1 for r in product(range(2), repeat=count)] for j in range(count)], 2**count)
 
 
 @cache
@@ -149,6 +155,9 @@ def _by_hand() -> Iterator[Example]:
     }
     flat: Content = {"kind": "dual", "alpha": ["0.02"] * 3, "mix": [], "prices": [], "reason": corner}
     yield _told("trees", ex.LDP("0.7"), ex.Average([ex.KL(P, Q), ex.KL(P, R)]), flat)
+    lifted = {**flat, "reason": {**corner, "trees": []}}
+    for name, notion in (("PML", ex.PML("0.6", P)), ("zeros", ex.PML("0.6", WITH_ZERO)), ("LIP", ex.LIP("0.6", Q))):
+        yield _told(f"information with another prior, {name}", notion, ex.MutualInformation(R), lifted)
     for value, lines in (("0", []), ("0.3", []), ("0.01", [["0.005", "0.03"], ["0", "0.04"]])):
         content = {"kind": "concave", "value": value, "lines": lines}
         yield _told(f"concave {value}", ex.LDP("0.7"), ex.MutualInformation(P), content)

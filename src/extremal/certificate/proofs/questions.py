@@ -113,18 +113,19 @@ def _listed(goal: Goal, sizes: tuple[int, ...]) -> WorkloadGoal:
 
 
 def _weights(goal: WorkloadGoal, sizes: tuple[int, ...]) -> tuple[Fraction, ...]:
-    """w_j of a workload whose matrix has Σ_j w_j·1[x_j = z_j] for records x and z, the last question counting fastest;
-    refused when it has not."""
-    gram = np.array(goal.gram, dtype=object)
+    """w_j of a workload whose matrix, centred, is that of Σ_j w_j·1[x_j = z_j] for records x and z, the last question
+    counting fastest; refused when it is not. What centring takes away is the same in all mechanisms: A·1 is known."""
+    sums = goal.gram.sum(axis=1)
+    centred = goal.gram * goal.k**2 - goal.k * (sums[:, None] + sums) + sums.sum()
     places = np.array(list(product(*map(range, sizes))), dtype=np.int64)
     steps = [prod(sizes[j + 1 :]) for j in range(len(sizes))]
-    weights = [int(gram[0, 0]) - int(gram[0, step]) for step in steps]
-    expected: Integers = np.zeros_like(gram)
+    weights = [int(centred[0, 0]) - int(centred[0, step]) for step in steps]
+    expected: Integers = np.zeros_like(centred)
     for j, weight in enumerate(weights):
         expected = expected + weight * (places[:, None, j] == places[None, :, j]).astype(object)
-    if min(weights) < 0 or not (expected == gram).all():
+    if min(weights) < 0 or not (expected - expected[0, 0] == centred - centred[0, 0]).all():
         raise Refused("the workload must be the shares of every question", "sizes", list(sizes)[:8])
-    return tuple(Fraction(weight, goal.denominator) for weight in weights)
+    return tuple(Fraction(weight, goal.denominator * goal.k**2) for weight in weights)
 
 
 def root_below(number: Fraction) -> Fraction:
