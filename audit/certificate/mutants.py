@@ -33,7 +33,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src/extremal"
 MODULES = ("extremal.certificate", "extremal.exact.polytope")
-SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES = (
+SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES, CHORDS = (
     f"tests/certificate/{name}.py"
     for name in (
         "test_independent",
@@ -48,9 +48,10 @@ SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS
         "test_claims",
         "proofs/test_questions",
         "proofs/test_sets",
+        "proofs/test_chords",
     )
 )
-ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES]
+ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES, CHORDS]
 POLYTOPE = "tests/exact/test_polytope.py"
 SAME, REST = (
     (SECOND, "every_example"),
@@ -61,7 +62,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "cones": [SAME, (EDGES, ""), (SECOND, "damaged&dual"), *REST],
     "enclosures": [SAME, (EDGES, ""), (VERDICTS, ""), (SECOND, "damaged&dual"), *REST],
     "dual": [SAME, (SECOND, "damaged&dual"), (SQUARES, "counted types bound_the"), *REST],
-    "chords": [SAME, (SECOND, "damaged&chords trees_of_chords"), *REST],
+    "chords": [SAME, (SECOND, "damaged&chords trees_of_chords"), (CHORDS, ""), *REST],
     "combined": [SAME, (SECOND, "damaged&one damaged&groups damaged&level different_weight"), *REST],
     "concave": [SAME, (SECOND, "damaged&concave"), (ORDER, ""), *REST],
     "order": [SAME, (SECOND, "damaged&order"), (ORDER, ""), *REST],
