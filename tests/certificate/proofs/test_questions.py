@@ -165,7 +165,8 @@ def test_a_design_for_means_of_signs_is_proved_optimal(epsilon: float) -> None:
         (Agreements((2, 3), (0, 0), (ONE,) * 2), ex.LDP(1), goal_of(2, 3), "same number of answers"),
         (Agreements((2, 2), (0, 0), (ONE,)), ex.LDP(1), goal_of(2, 2), "a number ≥ 0"),
         (Agreements((2, 2), (0, 0), (ONE, -ONE)), ex.LDP(1), goal_of(2, 2), "a number ≥ 0"),
-        (Agreements((2, 2), (0, 0), (ONE, ONE)), ex.LDP(1), goal_of(2, 2), "every r_A"),
+        (Agreements((2, 2, 2), (0,) * 3, (ZERO, ONE / 2, ZERO)), ex.LDP(1), goal_of(2, 2, 2), "every r_A"),  # r_3 = −½
+        (Agreements((2, 2, 2), (0,) * 3, (ONE,) * 3), ex.LDP(1), goal_of(2, 2, 2), "ν must be"),  # ν = 7
         (
             Agreements((2, 2, 2), (0,) * 3, (ONE, Fraction(0), Fraction(0))),
             ex.LDP(2),
