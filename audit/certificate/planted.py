@@ -5,8 +5,8 @@ something different of at least one file: certificates of small designs of every
 were corrupted or forged, and mechanism files of every structure and notion, claimed at their level and one double
 below. Proofs of these designs, and others put together from parts of them, must have the same bound in both or be
 refused by both. Without a fault they must agree on all. Every fault is planted in a copy of the package, one at a time,
-and the comparison stops at the first difference; what the side without the fault says was asked before. Run with `make audit`; words as arguments take only faults that
-contain one.
+and the comparison stops at the first difference; the side without the fault was asked before. Run with `make audit`;
+words as arguments take only faults that contain one.
 """
 
 from __future__ import annotations

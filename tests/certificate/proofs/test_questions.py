@@ -91,6 +91,11 @@ def test_more_than_seven_questions() -> None:
     assert _by_recursion(2, Fraction(10**400)) <= 25
 
 
+def test_the_inequality_is_used_up_to_a_ratio_of_three_alone() -> None:
+    for ratio, alone in ((Fraction(3), True), (Fraction(39, 10), False)):
+        assert (most_told(8, ratio) == ((ratio - 1) / (ratio + 1)) ** 2) == alone
+
+
 def test_weights_count_below_a_ratio_of_three() -> None:
     weighted = goal_of(2, 2, weights=(1, 4))
     bound = YesNo((2, 2)).bound(ex.LDP(1), weighted)
