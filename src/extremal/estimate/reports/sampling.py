@@ -140,9 +140,8 @@ class DrawnSample:
     @property
     def words(self) -> str:
         """The design in a few words: what the summary of an estimate says of it."""
-        return ", ".join(
-            filter(None, [self.units_in_words, FINITE * bool(self.sampled.any() and self.replicates is None)])
-        )
+        finite = FINITE if self.sampled.any() and self.replicates is None else ""
+        return ", ".join(filter(None, [self.units_in_words, finite]))
 
     @property
     def units_in_words(self) -> str:
