@@ -84,3 +84,11 @@ def test_what_is_said_of_a_finite_population_is_what_was_done() -> None:
         ex.regress("z ~ x", FRAME, YES, sample=drawn).summary(),
     ]
     assert all("30 clusters" in one and "finite" not in one for one in words)
+
+
+def test_shares_of_a_cross_table_are_named_by_both_questions() -> None:
+    found = RESULTS["CrosstabEstimate"]()
+    assert list(found.params.index.names) == ["y", "z"]
+    assert found.params["b", "yes"] == found.estimate[1, 1]
+    assert found.conf_int().loc[("b", "yes")].tolist() == found.interval()[1, 1].tolist()
+    assert found.cov_params().loc[("a", "no"), ("b", "yes")] == found.covariance[0, 3]

@@ -3,6 +3,7 @@
 For μ = b·f(a/b) of two linear functions a, b of the column (a divergence; a square of one statistic, with a = g, b = p
 and f = x²): chords of the convex f between nodes. For several distributions: on the cone over a simplex of directions
 a convex Φ lies below the linear function through its values at the vertices. For a distortion: the cost of each output.
+For information under PML and LIP, with any prior: a tangent of a concave term, and a chord for the lift of each input.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import ClassVar, NamedTuple
 
 from flint import arb, fmpq, fmpq_mat, fmpz_mat
 
-from extremal.certificate.arithmetic.cones import Cone, Inequalities, Multiplier, Staircase, Vector, cone_of
+from extremal.certificate.arithmetic.cones import Cone, Inequalities, Lifts, Multiplier, Staircase, Vector, cone_of
 from extremal.certificate.arithmetic.enclosures import (
     PairRule,
     above,
     finite_above,
     leaves_of,
+    narrow,
     pair_rule,
     pair_value,
     rational,
@@ -31,7 +33,7 @@ from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.dual import LossWorth, Price, Reason, SquareWorth, SumWorth, Worth
 from extremal.certificate.reading import Multipliers, Numbers, Pairs, Trees
 from extremal.exact import Prior
-from extremal.problem import Goal, LossGoal, PairGoal, Privacy
+from extremal.problem import Goal, InformationGoal, LossGoal, PairGoal, Privacy
 
 MOST_NODES = 20_000  # a chord each
 MOST_ENTRIES = 20_000_000  # nodes times inputs: ten seconds
@@ -42,6 +44,7 @@ ROOT_BITS = 16  # of the E that bounds the directions, rounded up: a larger cone
 SLOPE_BITS = 160  # of λ, rounded up: v ≥ 0, so λ·v only grows
 
 Line = tuple[fmpq, fmpq]  # slope, and value at 0
+Point = tuple[fmpq, fmpq | None]  # a node, and f there or above; None where it is infinite
 Vertex = tuple[int, ...]  # how often it was halved, and m integers: to be divided by 2 as often, and by a common number
 
 
@@ -52,7 +55,7 @@ class Chords(Reason):
     multipliers (i, a, b, f): f ≥ 0 times the inequality (a, b) of the cone is taken off vector i: the chords, then the
     two ends; for a distortion, outputs. tree: for metric privacy, edges of a spanning tree whose inequalities alone are
     used. trees, for several distributions under ε-LDP: one for each order of them, tokens depth first, −1 for a cell,
-    i ≥ 0 for a cut at the middle of edge i.
+    i ≥ 0 for a cut at the middle of edge i. Information has no fields.
     """
 
     kind: ClassVar[str] = "chords"
@@ -76,6 +79,10 @@ class Chords(Reason):
             if self.nodes:
                 raise Refused("a distortion has no nodes", "nodes", len(self.nodes))
             return _of_outputs(worth.goal, alpha, cone, self.multipliers)
+        if isinstance(worth, SumWorth) and isinstance(worth.goal, InformationGoal) and isinstance(cone, Lifts):
+            if self.nodes:
+                raise Refused("information has no nodes", "nodes", len(self.nodes))
+            return cone.excess([_above_information(worth.goal.prior, cone, alpha)], ())
         curve = _of_one_statistic(worth) if isinstance(worth, SquareWorth) else _of_one_pair(worth)
         pieces = self._pieces(curve, cone)
         if pieces is None:
@@ -86,6 +93,15 @@ class Chords(Reason):
 
     def _pieces(self, curve: _Curve, cone: Cone) -> dict[int, Line] | None:
         """The lines that together lie above f on the ratios of the cone, by number; None where f is infinite."""
+        self._refuse_nodes(curve, cone)
+        points = [(t, curve.value(t)) for t in map(rational, self.nodes)]
+        pieces = {i: _chord(a, b) for i, (a, b) in enumerate(pairwise(points))} | self._beyond(curve, cone, points)
+        if not pieces:  # one node and both ends proved: it is the ratio of constants, where f is 0
+            pieces[len(points)] = fmpq(0), fmpq(0)
+        finite = {name: line for name, line in pieces.items() if line is not None}
+        return finite if len(finite) == len(pieces) else None
+
+    def _refuse_nodes(self, curve: _Curve, cone: Cone) -> None:
         n = len(self.nodes)
         if not 1 <= n <= MOST_NODES or n * cone.k > MOST_ENTRIES:
             raise Refused("there must be nodes, not too many", "len(nodes)", n)
@@ -93,20 +109,18 @@ class Chords(Reason):
             raise Refused("nodes must increase, those of a divergence from 0 on", "nodes", n)
         if any(not 0 <= i <= n for i, *_ in self.multipliers):
             raise Refused("multipliers are of pieces that exist", "multipliers", n)
-        nodes = [rational(t) for t in self.nodes]
-        points = [(t, curve.value(t)) for t in nodes]
-        pieces = {i: _chord(a, b) for i, (a, b) in enumerate(pairwise(points))}
+
+    def _beyond(self, curve: _Curve, cone: Cone, points: list[Point]) -> dict[int, Line | None]:
+        """The lines below the first and above the last node, unless the cone has no ratio there."""
+        n, found, (first, _), (last, f) = len(points), dict[int, Line | None](), points[0], points[-1]
         left, right = ([(0, a, b, f) for i, a, b, f in self.multipliers if i == n - 1 + side] for side in (0, 1))
-        starts = curve.from_zero and not nodes[0]
-        if not starts and not cone.refutes(curve.line(fmpq(-1), nodes[0]), left):
-            pieces[n - 1] = _chord((fmpq(0), curve.at_zero), points[0])
-        if not cone.refutes(curve.line(fmpq(1), -nodes[-1]), right):
-            (t, f), slope = points[-1], curve.last_slope
-            pieces[n] = None if f is None or slope is None else (slope, f - slope * t)
-        if not pieces:  # one node and both ends proved: it is the ratio of constants, where f is 0
-            pieces[n] = fmpq(0), fmpq(0)
-        finite = {name: line for name, line in pieces.items() if line is not None}
-        return finite if len(finite) == len(pieces) else None
+        starts = curve.from_zero and not first
+        if not starts and not cone.refutes(curve.line(fmpq(-1), first), left):
+            found[n - 1] = _chord((fmpq(0), curve.at_zero), points[0])
+        if not cone.refutes(curve.line(fmpq(1), -last), right):
+            slope = curve.last_slope
+            found[n] = None if f is None or slope is None else (slope, f - slope * last)
+        return found
 
     def _of_simplices(self, worth: Worth, alpha: Vector) -> fmpq:
         if self.nodes or self.multipliers or self.tree or not isinstance(worth, SumWorth):
@@ -198,7 +212,7 @@ def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: arb) -> PairRule:
     raise Refused("the divergences must be of one pair", "utility", leaf.name)
 
 
-def _chord(left: tuple[fmpq, fmpq | None], right: tuple[fmpq, fmpq | None]) -> Line | None:
+def _chord(left: Point, right: Point) -> Line | None:
     """A line at or above both ends, with short numbers; None when an end is infinite."""
     (a, f), (b, g) = left, right
     slope = None if f is None or g is None else above(arb((g - f) / (b - a)))
@@ -206,6 +220,39 @@ def _chord(left: tuple[fmpq, fmpq | None], right: tuple[fmpq, fmpq | None]) -> L
         return None
     start = above(arb(max(f - slope * a, g - slope * b)))
     return None if start is None else (slope, start)
+
+
+# -- information under PML and LIP, whatever its prior --
+
+
+def _above_information(prior: Prior, cone: Lifts, alpha: Vector) -> Vector:
+    """g − α, with g·q at or above Σ r_x q_x ln(q_x/r·q) on the cone, r the prior of the information: with p·q = 1 and m
+    the sum of r over the support of p, a column there is worth Σ r_x G(q_x) + m at most, G(t) = t·ln(t/m) − t, and G
+    lies below its chord between the ends of each lift. Other inputs are worth no more than what revealing them is."""
+    r = [fmpq(w, prior.total) for w in prior.weights]
+    mass = sum((r[x] for x in cone.support), fmpq(0))
+    found, level = [_times_log(w, 1 / w) if w else fmpq(0) for w in r], mass
+    for x, (low, top) in zip(cone.support, cone.ends, strict=True):
+        slope, start = _chord_of_bend(low, top, mass) if r[x] else (fmpq(0), fmpq(0))
+        found[x] = r[x] * slope
+        level += r[x] * start
+    for x in cone.support:
+        found[x] += level * cone.prior.weights[x] / cone.prior.total
+    common = lcm(alpha.unit, *(int(v.q) for v in found))
+    prices = (a * (common // alpha.unit) for a in alpha.entries)
+    return Vector([int((v * common).p) - a for v, a in zip(found, prices, strict=True)], common)
+
+
+def _chord_of_bend(low: fmpq, top: fmpq, mass: fmpq) -> Line:
+    """A line at or above t·ln(t/mass) − t between two numbers ≥ 0."""
+    at_low, at_top = ((_times_log(t, t / mass) if t else fmpq(0)) - t for t in (low, top))
+    slope = finite_above(arb((at_top - at_low) / (top - low))) if low < top else fmpq(0)
+    return slope, finite_above(arb(max(at_low - slope * low, at_top - slope * top)))
+
+
+def _times_log(a: fmpq, b: fmpq) -> fmpq:
+    """At or above a·ln b; both are positive."""
+    return finite_above(narrow(lambda: arb(a) * arb(b).log()))
 
 
 # -- distortions --

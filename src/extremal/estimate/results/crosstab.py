@@ -18,7 +18,7 @@ from extremal.estimate.reports.sampling import Sampling, reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate, fieller
-from extremal.estimate.results.tabled import Tabled, as_frame, framed, interval_name, short
+from extremal.estimate.results.tabled import Tabled, as_frame, framed, interval_name, pandas, short
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
@@ -378,6 +378,10 @@ class CrosstabEstimate(Tabled):
         if given not in names:
             raise InvalidParameter("given must be one of the two columns", parameter="given", value=given)
         return names.index(given)
+
+    @property
+    def _index(self) -> Any:
+        return pandas().MultiIndex.from_tuples(self.labels, names=[self.first.name, self.second.name])
 
     def _place(self, x: Label, z: Label) -> tuple[int, int]:
         for label, side in ((x, self.first), (z, self.second)):
