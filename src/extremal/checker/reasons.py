@@ -99,6 +99,11 @@ def chords(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Ve
     """t of chords: between nodes for one pair of hypotheses, over simplices for several."""
     if reason["trees"]:
         return simplices(reason, notion, leaves, alpha)
+    if len(leaves) == 1 and isinstance(leaves[0][1], Information):
+        require(not reason["nodes"] and not reason["multipliers"] and not reason["tree"], "information has no nodes")
+        given = of_kind(notion, Lift, "chords of information: PML or LIP")
+        g = [v - a for v, a in zip(above_information(given, leaves[0][1].prior), alpha, strict=True)]
+        return Cover(notion, len(alpha), (), ()).bound({0: g})
     require(Pair.is_one(leaves), "chords between nodes: divergences of one pair")
     pair = Pair(leaves)
     nodes = reason["nodes"]
@@ -170,6 +175,26 @@ def _through(s: Fraction, low: Fraction, t: Fraction, high: Fraction) -> tuple[F
     """σ, τ of the line σx + τ through two points."""
     slope = (high - low) / (t - s)
     return slope, low - slope * s
+
+
+def above_information(notion: Lift, r: Sequence[Fraction]) -> Vector:
+    """g with g·q ≥ Σ r_x q_x ln(q_x/r·q) on the cone.
+
+    Where p·q = 1, −M ln M ≤ m − M − M ln m for M = r·q and m = r(S), S the support of p; t·ln(t/m) − t is convex and
+    below its chord σt + τ between the least and the largest q_x. An input where p = 0 adds at most what it is worth
+    alone, since information is subadditive.
+    """
+    p, high, low = notion.prior, notion.ratio, notion.low
+    mass = sum((w for w, v in zip(r, p, strict=True) if v), ZERO)
+    found, level = [(w * -ln(w)).high if w else ZERO for w in r], mass
+    for x, (w, v) in enumerate(zip(r, p, strict=True)):
+        if v:
+            first, last = max(low, (1 - high * (1 - v)) / v), min(high, (1 - low * (1 - v)) / v)
+            bend = [((t * ln(t / mass)).high if t else ZERO) - t if w else ZERO for t in (first, last)]
+            sigma = shortened((bend[1] - bend[0]) / (last - first)) if first < last else ZERO
+            found[x] = w * sigma
+            level += w * shortened(max(bend[0] - sigma * first, bend[1] - sigma * last))
+    return [g + v * level for g, v in zip(found, p, strict=True)]
 
 
 def simplices(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector) -> Bound:

@@ -256,8 +256,9 @@ TABLE: tuple[Row, ...] = (
         "information",
         "leakage.solve",
         f"prior of the notion: closed forms, column generation with knapsacks, more than {SIZES.lift_information} "
-        f"inputs merged; another prior: all lift vectors, {SIZES.lifts} inputs",
-        "sets; listed",
+        f"inputs merged; another prior: all lift vectors, {SIZES.lifts} inputs, neighbouring sets, "
+        f"{SIZES.lift_information}",
+        "sets; listed; chords",
     ),
     Row("lift", "sum", "leakage.solve", f"all extreme lift vectors, {SIZES.lifts} inputs", "listed"),
     Row(

@@ -155,6 +155,9 @@ def _by_hand() -> Iterator[Example]:
     }
     flat: Content = {"kind": "dual", "alpha": ["0.02"] * 3, "mix": [], "prices": [], "reason": corner}
     yield _told("trees", ex.LDP("0.7"), ex.Average([ex.KL(P, Q), ex.KL(P, R)]), flat)
+    lifted = {**flat, "reason": {**corner, "trees": []}}
+    for name, notion in (("PML", ex.PML("0.6", P)), ("zeros", ex.PML("0.6", WITH_ZERO)), ("LIP", ex.LIP("0.6", Q))):
+        yield _told(f"information with another prior, {name}", notion, ex.MutualInformation(R), lifted)
     for value, lines in (("0", []), ("0.3", []), ("0.01", [["0.005", "0.03"], ["0", "0.04"]])):
         content = {"kind": "concave", "value": value, "lines": lines}
         yield _told(f"concave {value}", ex.LDP("0.7"), ex.MutualInformation(P), content)
@@ -164,10 +167,10 @@ def _by_hand() -> Iterator[Example]:
     yield _told("classes", ex.LDP("0.7"), ex.Frequencies(TIED), {**square, "dual": dual})
     matrix: Content = {"kind": "matrix", "d": [2, 3, 2], "n": [], "blocks": [], "scale": -2}
     blocks: Content = {"kind": "matrix", "d": [9, 9, 9], "n": [[0], [1, 0]], "blocks": [0, 0, 1], "scale": -1}
-    whole = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
+    whole: Content = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
     for reason, name in product((matrix, blocks), ("LDP", "coupled", "PML", "LIP")):
-        content = {**whole, "dual": {**dual, "reason": reason}}
-        yield _told(f"matrix, {name}", notions()[name], ex.Frequencies(P), content)
+        shown = {**whole, "dual": {**dual, "reason": reason}}
+        yield _told(f"matrix, {name}", notions()[name], ex.Frequencies(P), shown)
     yield from _trees_over_sums()
     for goal in (ex.KL(P, Q), ex.MutualInformation(P), ex.WorstCase([ex.KL(P, Q), ex.KL(P, R)]), ex.Frequencies(TIED)):
         for proof in ex.design(ex.LDP("0.7"), goal).certificate.proofs:

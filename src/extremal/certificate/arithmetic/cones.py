@@ -109,6 +109,14 @@ class Lifts(DirectlyBounded):
     def _free(self) -> list[int]:
         return [x for x, w in enumerate(self.prior.weights) if not w]
 
+    @property
+    def ends(self) -> list[tuple[fmpq, fmpq]]:
+        """The least and the largest q_x that p·q = 1 admits, for each input x of the support."""
+        shares = [fmpq(self.prior.weights[x], self.prior.total) for x in self.support]
+        return [
+            (max(self.low, (1 - self.top * (1 - p)) / p), min(self.top, (1 - self.low * (1 - p)) / p)) for p in shares
+        ]
+
     def rays(self) -> Iterator[Ray]:
         """All entries low or top but one, which p·q = 1 decides; and the unit vectors of the free inputs."""
         support, weights, total = self.support, self.prior.weights, self.prior.total

@@ -3,6 +3,7 @@
 For μ = b·f(a/b) of two linear functions a, b of the column (a divergence; a square of one statistic, with a = g, b = p
 and f = x²): chords of the convex f between nodes. For several distributions: on the cone over a simplex of directions
 a convex Φ lies below the linear function through its values at the vertices. For a distortion: the cost of each output.
+For information under PML and LIP, with any prior: a tangent of a concave term, and a chord for the lift of each input.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import ClassVar, NamedTuple
 
 from flint import arb, fmpq, fmpq_mat, fmpz_mat
 
-from extremal.certificate.arithmetic.cones import Cone, Inequalities, Multiplier, Staircase, Vector, cone_of
+from extremal.certificate.arithmetic.cones import Cone, Inequalities, Lifts, Multiplier, Staircase, Vector, cone_of
 from extremal.certificate.arithmetic.enclosures import (
     PairRule,
     above,
     finite_above,
     leaves_of,
+    narrow,
     pair_rule,
     pair_value,
     rational,
@@ -31,7 +33,7 @@ from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.dual import LossWorth, Price, Reason, SquareWorth, SumWorth, Worth
 from extremal.certificate.reading import Multipliers, Numbers, Pairs, Trees
 from extremal.exact import Prior
-from extremal.problem import Goal, LossGoal, PairGoal, Privacy
+from extremal.problem import Goal, InformationGoal, LossGoal, PairGoal, Privacy
 
 MOST_NODES = 20_000  # a chord each
 MOST_ENTRIES = 20_000_000  # nodes times inputs: ten seconds
@@ -53,7 +55,7 @@ class Chords(Reason):
     multipliers (i, a, b, f): f ≥ 0 times the inequality (a, b) of the cone is taken off vector i: the chords, then the
     two ends; for a distortion, outputs. tree: for metric privacy, edges of a spanning tree whose inequalities alone are
     used. trees, for several distributions under ε-LDP: one for each order of them, tokens depth first, −1 for a cell,
-    i ≥ 0 for a cut at the middle of edge i.
+    i ≥ 0 for a cut at the middle of edge i. Information has no fields.
     """
 
     kind: ClassVar[str] = "chords"
@@ -77,6 +79,10 @@ class Chords(Reason):
             if self.nodes:
                 raise Refused("a distortion has no nodes", "nodes", len(self.nodes))
             return _of_outputs(worth.goal, alpha, cone, self.multipliers)
+        if isinstance(worth, SumWorth) and isinstance(worth.goal, InformationGoal) and isinstance(cone, Lifts):
+            if self.nodes:
+                raise Refused("information has no nodes", "nodes", len(self.nodes))
+            return cone.excess([_above_information(worth.goal.prior, cone, alpha)], ())
         curve = _of_one_statistic(worth) if isinstance(worth, SquareWorth) else _of_one_pair(worth)
         pieces = self._pieces(curve, cone)
         if pieces is None:
@@ -214,6 +220,39 @@ def _chord(left: Point, right: Point) -> Line | None:
         return None
     start = above(arb(max(f - slope * a, g - slope * b)))
     return None if start is None else (slope, start)
+
+
+# -- information under PML and LIP, whatever its prior --
+
+
+def _above_information(prior: Prior, cone: Lifts, alpha: Vector) -> Vector:
+    """g − α, with g·q at or above Σ r_x q_x ln(q_x/r·q) on the cone, r the prior of the information: with p·q = 1 and m
+    the sum of r over the support of p, a column there is worth Σ r_x G(q_x) + m at most, G(t) = t·ln(t/m) − t, and G
+    lies below its chord between the ends of each lift. Other inputs are worth no more than what revealing them is."""
+    r = [fmpq(w, prior.total) for w in prior.weights]
+    mass = sum((r[x] for x in cone.support), fmpq(0))
+    found, level = [_times_log(w, 1 / w) if w else fmpq(0) for w in r], mass
+    for x, (low, top) in zip(cone.support, cone.ends, strict=True):
+        slope, start = _chord_of_bend(low, top, mass) if r[x] else (fmpq(0), fmpq(0))
+        found[x] = r[x] * slope
+        level += r[x] * start
+    for x in cone.support:
+        found[x] += level * cone.prior.weights[x] / cone.prior.total
+    common = lcm(alpha.unit, *(int(v.q) for v in found))
+    prices = (a * (common // alpha.unit) for a in alpha.entries)
+    return Vector([int((v * common).p) - a for v, a in zip(found, prices, strict=True)], common)
+
+
+def _chord_of_bend(low: fmpq, top: fmpq, mass: fmpq) -> Line:
+    """A line at or above t·ln(t/mass) − t between two numbers ≥ 0."""
+    at_low, at_top = ((_times_log(t, t / mass) if t else fmpq(0)) - t for t in (low, top))
+    slope = finite_above(arb((at_top - at_low) / (top - low))) if low < top else fmpq(0)
+    return slope, finite_above(arb(max(at_low - slope * low, at_top - slope * top)))
+
+
+def _times_log(a: fmpq, b: fmpq) -> fmpq:
+    """At or above a·ln b; both are positive."""
+    return finite_above(narrow(lambda: arb(a) * arb(b).log()))
 
 
 # -- distortions --

@@ -92,9 +92,7 @@ class Matrix(Reason):
             w * cone.prior.total != v * total for w, v in zip(weights, cone.prior.weights, strict=True)
         ):
             raise Refused("the notion must have the workload's prior, without zeros", "prior", len(weights))
-        n, shares = self._pairs(worth.k), [fmpq(w, total) for w in weights]
-        below = [1 - max(cone.low, (1 - cone.top * (1 - p)) / p) for p in shares]
-        above = [min(cone.top, (1 - cone.low * (1 - p)) / p) - 1 for p in shares]
+        n, below, above = self._pairs(worth.k), [1 - low for low, _ in cone.ends], [top - 1 for _, top in cone.ends]
         level = sum((v * a * b for v, a, b in zip(d.tolist(), above, below, strict=True)), fmpq(0))
         for row, b in zip(n.tolist(), below, strict=True):
             level += b * sum((v * c for v, c in zip(row, below, strict=True)), fmpq(0))

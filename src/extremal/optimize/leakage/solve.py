@@ -27,7 +27,7 @@ from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import bisected, level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite
-from extremal.optimize.leakage import divergence, information, merging
+from extremal.optimize.leakage import divergence, information, merging, other_prior
 from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.leakage.listed import constant, over_lifts, simplex
 from extremal.optimize.leakage.master import rounded
@@ -76,7 +76,11 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     if isinstance(utility, Divergence):
         merged = merging.divergence(problem, privacy, box, utility)
         return merged or divergence.solve(problem, privacy, box, utility)
-    return _information(problem, privacy, box) if own else _listed(problem, privacy, box)
+    if own:
+        return _information(problem, privacy, box)
+    if isinstance(utility, MutualInformation) and box.n > SIZES.lifts:
+        return other_prior.solve(problem, privacy, box, utility)
+    return _listed(problem, privacy, box)
 
 
 def _uniform(problem: Problem, privacy: PML) -> Solution | None:
