@@ -1,15 +1,16 @@
 """How fast a collector takes reports, each acknowledged after fsync: single uploads, and lists.
 
-    python bench/collect.py [--seconds 20] [--store postgresql://…]
+    python bench/collect.py [--seconds 20] [--store postgresql://… | --postgresql]
 
-Server and clients run on this machine, in processes of their own. Prints uploads per second with the latencies of
-requests, and what the server used.
+Server and clients run on this machine, in processes of their own; `--postgresql` starts a database for the run, with
+its defaults. Prints uploads per second with the latencies of requests.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import re
 import secrets
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +109,29 @@ def measure(port: int, asked: ex.Questionnaire, seconds: float, size: int) -> No
     )
 
 
+@contextlib.contextmanager
+def own_database() -> Iterator[str]:
+    """The address of a PostgreSQL that lives as long as the run, as the tests start it."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from support.servers import Database
+
+    database = Database()
+    try:
+        yield database.url
+    finally:
+        database.end()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--store")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--store")
+    where.add_argument("--postgresql", action="store_true")
     options = parser.parse_args()
     asked = questionnaire()
-    with tempfile.TemporaryDirectory(dir=".") as folder:
+    store = own_database() if options.postgresql else contextlib.nullcontext(options.store)
+    with tempfile.TemporaryDirectory(dir=".") as folder, store as url:
         file = asked.save(Path(folder) / "q.json")
         study = Path(folder) / "study"
         subprocess.run(
@@ -121,7 +139,7 @@ def main() -> None:
             check=True,
             stdout=subprocess.DEVNULL,
         )
-        more = ["--store", options.store] if options.store else []
+        more = ["--store", url] if url else []
         process, port = started(study, *more)
         try:
             for size in (1, 1_000, REPORTS_IN_A_LIST):

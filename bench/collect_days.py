@@ -110,6 +110,7 @@ def main() -> None:
         took, used = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
         print(
             f"export: {size(days)}, {took:.0f} s, {options.reports / took:,.0f} reports/s, "
+            f"{used.ru_utime + used.ru_stime:.0f} s of the processor, "
             f"{used.ru_maxrss / 1024:.0f} MB of memory",
             flush=True,
         )

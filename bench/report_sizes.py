@@ -3,7 +3,8 @@
 People are those that a rare label's share needs for the precision of subset selection: the ratio of b(1 − b)/(a − b)²,
 with a and b the probabilities that a report supports the label when it is and when it is not the truth; up to 4,096
 labels the exact mean of all labels at equal shares. Times are the best of three calls (processor time of one core;
-numba where installed). Run alone: python bench/report_sizes.py
+numba where installed); of sets of 119 labels also without their tuples, and without numba.
+Run alone: python bench/report_sizes.py
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 import extremal as ex
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.structures import HadamardSets, IndependentBits, RandomizedResponse
 from extremal.mechanism.structures.subsets import MOST_SUBSET_ROWS
+from extremal.release import sample_codes
 from extremal.studies.tradeoff import value_of
 
 EPSILON = 2
@@ -61,14 +64,14 @@ def least(k: int) -> float:
     return other * (1 - other) / (own - other) ** 2
 
 
-def microseconds(m: Any, members: int) -> float:
-    values = np.random.default_rng(1).integers(m.k, size=max(200, min(200_000, 2**22 // members)))
-    best = math.inf
+def microseconds(m: Any, members: int, draw: Any = None, column: Any = np.asarray) -> float:
+    values = column(np.random.default_rng(1).integers(m.k, size=max(200, min(200_000, 2**22 // members))))
+    draw, best = draw or m.privatize, math.inf
     for _ in range(3):
         start = process_time()
-        m.privatize(values)
+        draw(values)
         best = min(best, process_time() - start)
-    return 1e6 * best / values.size
+    return 1e6 * best / len(values)
 
 
 def main() -> int:
@@ -85,7 +88,20 @@ def main() -> int:
                 f"{variance(m) / best:10.3f} times the people",
                 flush=True,
             )
+    ways_of_a_set(ex.subset_selection(1000, EPSILON))
     return 0
+
+
+def ways_of_a_set(m: Any) -> None:
+    """The time of one report in columns of several kinds, and in NumPy alone."""
+    size = m.structure.size
+    times = {
+        "codes": microseconds(m, size, lambda x: sample_codes(m, x)),
+        "a list": microseconds(m, size, column=np.ndarray.tolist),
+        "a column of Arrow": microseconds(m, size, column=pa.array),
+        "codes without numba": microseconds(m, size, lambda x: sample_codes(m, x, compiled=False)),
+    }
+    print(", ".join(f"{way} {spent:.2f} µs" for way, spent in times.items()))
 
 
 if __name__ == "__main__":

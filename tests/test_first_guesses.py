@@ -27,6 +27,7 @@ LABELS = ["never", "once", "often"]
         ("privatise", "ex.privatize"),
         ("randomise", "ex.privatize(values, mechanism)"),
         ("estimate", "ex.estimate_frequencies(reports, mechanism)"),
+        ("estimate_chosen", "ex.estimate_frequencies(reports, mechanism, labels=[…])"),
         ("respondents", "ex.compare(goal, epsilon=…).respondents()"),
         ("simulate", "from extremal.simulate import Simulation"),
         ("Frequency", "ex.Frequencies"),

@@ -159,6 +159,7 @@ _CALLS = {
     "laplace": "ex.geometric(k, epsilon) or ex.piecewise(k, epsilon) for a local report on a number",
     "gaussian": "ex.LDP(epsilon, delta) and ex.design for (ε,δ): there is no Gaussian noise on finite answers",
     "estimate": "ex.estimate_frequencies(reports, mechanism), or ex.estimate_workload for a mean",
+    "estimate_chosen": "ex.estimate_frequencies(reports, mechanism, labels=[…])",
     "randomize": "ex.privatize(values, mechanism), or mechanism.privatize(values)",
     "optimize": "ex.design(ex.LDP(epsilon), goal)",
     "respondents": "ex.compare(goal, epsilon=…).respondents()",

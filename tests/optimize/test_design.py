@@ -106,6 +106,11 @@ def test_reports_are_limited_by_their_bits() -> None:
     assert few.value > ex.design(ex.LDP(1), ex.CDF(7), report_bits=200).value
     with pytest.raises(ex.errors.InvalidParameter, match="either max_outputs or report_bits"):
         ex.design(ex.LDP(1), ex.CDF(7), max_outputs=8, report_bits=3)
+    assert ex.design(ex.LDP(1), ex.Frequencies(20), report_bits=5).mechanism.m <= 32
+    with pytest.raises(ex.errors.InvalidParameter, match=r"has 20 reports.*report_bits=5"):
+        ex.design(ex.LDP(1), ex.Frequencies(20), report_bits=4)
+    with pytest.raises(ex.errors.InvalidParameter, match=r"at most 4096 inputs.*ex.projective_geometry"):
+        ex.Frequencies(5000)
 
 
 def test_a_mixture_with_fewer_reports_says_what_they_cost() -> None:

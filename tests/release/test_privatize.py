@@ -180,3 +180,27 @@ def test_other_mistakes() -> None:
         ex.privatize(["no"], column="answer", mechanism=M)
     with pytest.raises(ex.errors.InvalidParameter, match=r"hint|mechanism.privatize\(values\)"):
         ex.privatize(pd.Series(["no"]), column="answer", mechanism=M)
+
+
+@pytest.mark.parametrize("kind", [list, np.array, *MAKERS])
+@pytest.mark.parametrize("k", [256, 257, 65_537])
+def test_members_of_sets_fit_their_integers(kind: Any, k: int) -> None:
+    """Sets are drawn into integers of 8, 16 and 32 bits; at ε = 50 each holds the truth."""
+    m = ex.subset_selection(k, 50, size=2)
+    truth = [0, 1, k // 2, k - 2, k - 1]
+    if kind in (list, np.array):
+        reports = list(m.privatize(kind(truth)))
+    else:
+        reports = _column(ex.privatize(MAKERS[kind]({"x": truth}), column="x", mechanism=m), "x")
+    for x, report in zip(truth, reports, strict=True):
+        first, second = report
+        assert x in (first, second)
+        assert 0 <= first < second < k
+
+
+def test_more_members_than_an_arrow_column_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("extremal.columns.arrow.MOST_MEMBERS", 6)
+    m = ex.subset_selection(5, 1, size=2)
+    assert len(m.privatize(pa.array([1, 2, 3]))) == 3
+    with pytest.raises(ex.errors.TooLarge, match=r"at most 6 labels.*Release fewer rows"):
+        m.privatize(pa.array([1, 2, 3, 4]))

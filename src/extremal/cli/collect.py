@@ -216,7 +216,8 @@ def _results(options: argparse.Namespace) -> Results:
 
 def _estimate(options: argparse.Namespace) -> int:
     found = _results(options)
-    parts = [f"{found.n:,} people, {found.study.questionnaire.said_level()} per person"]
+    people = "1 person" if found.n == 1 else f"{found.n:,} people"
+    parts = [f"{people}, {found.study.questionnaire.said_level()} per person"]
     for question in found.questions:
         rows = [[line.name, *(number(x, 4) for x in (line.estimate, line.low, line.high))] for line in question.lines]
         table = aligned(["answer", "estimate", "low", "high"], rows, left=1) if rows else "too few reports"

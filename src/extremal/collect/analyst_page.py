@@ -77,7 +77,7 @@ def _state(results: Results) -> str:
 def _question(question: QuestionResult) -> str:
     title = f"<h2>{escape(question.text)}</h2>"
     if not question.lines:
-        return f"<section>{title}<p>{question.n:,} reports: too few for an estimate.</p></section>"
+        return f"<section>{title}<p>Too few reports for an estimate: {question.n:,}.</p></section>"
     shown = question.lines[:SHOWN_LINES]
     rows = "".join(_row(line, question.shares, shown) for line in shown)
     left = len(question.lines) - len(shown)

@@ -142,38 +142,38 @@ def _parquet(study: Study, store: Store, path: Path, by_day: bool, overwrite: bo
 
         if not by_day:
             file(path)  # of no rows, too
-        for some in _held(store.rows(), by_day):
-            place = path / f"{day_name}={day_of(some[0][0]).isoformat()}" / "reports.parquet" if by_day else path
+        for days, contents in _held(store.rows(), by_day):
+            place = path / f"{day_name}={day_of(days[0]).isoformat()}" / "reports.parquet" if by_day else path
             if by_day:
                 place.parent.mkdir(parents=True, exist_ok=True)
-            file(place).write_batch(_batch(some, schema))
+            file(place).write_batch(_batch(days, contents, schema))
     return sorted(files)
 
 
-def _held(rows: Iterable[tuple[int, str]], by_day: bool) -> Iterator[list[tuple[int, str]]]:
-    """The rows in large pieces, each of one day on demand: the largest is given whenever HELD rows are in memory."""
-    waiting: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+def _held(rows: Iterable[tuple[int, str]], by_day: bool) -> Iterator[tuple[list[int], list[str]]]:
+    """Days and contents in large pieces, each of one day on demand: the largest is given whenever HELD rows are in
+    memory. Two lists, since Python's garbage collector would go through as many pairs again and again."""
+    waiting: defaultdict[int, tuple[list[int], list[str]]] = defaultdict(lambda: ([], []))
     everyone = iter(rows)
     number = 0
     while some := list(islice(everyone, BATCH)):
-        if by_day:
-            for row in some:
-                waiting[row[0]].append(row)
-        else:
-            waiting[0] += some
+        for day, content in some:
+            days, contents = waiting[day if by_day else 0]
+            days.append(day)
+            contents.append(content)
         number += len(some)
         while number > HELD:
-            largest = waiting.pop(max(waiting, key=lambda day: len(waiting[day])))
-            number -= len(largest)
+            largest = waiting.pop(max(waiting, key=lambda day: len(waiting[day][0])))
+            number -= len(largest[0])
             yield largest
     yield from (waiting[day] for day in sorted(waiting))
 
 
-def _batch(rows: list[tuple[int, str]], schema: Any) -> Any:
+def _batch(days: list[int], contents: list[str], schema: Any) -> Any:
     """Rows as columns of Arrow; every different content is parsed once."""
     import pyarrow
 
-    encoded = pyarrow.array([content for _, content in rows], pyarrow.string()).dictionary_encode()
+    encoded = pyarrow.array(contents, pyarrow.string()).dictionary_encode()
     different = [read_content(content) for content in encoded.dictionary.to_pylist()]
     of_questions = schema.types[-len(different[0]) :]
     columns = [
@@ -181,7 +181,7 @@ def _batch(rows: list[tuple[int, str]], schema: Any) -> Any:
         for place, kind in enumerate(of_questions)
     ]
     if len(columns) < len(schema):
-        columns.insert(0, pyarrow.array([day for day, _ in rows], pyarrow.int32()).cast(pyarrow.date32()))
+        columns.insert(0, pyarrow.array(days, pyarrow.int32()).cast(pyarrow.date32()))
     return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 

@@ -175,7 +175,7 @@ class Writer:
             done = connection.exec_driver_sql(statement, rows)
         else:
             statement = (
-                "INSERT INTO reports (id, day, content) SELECT * FROM unnest(%s::bytea[], %s::int[], %s::text[]) "
+                "INSERT INTO reports (id, day, content) SELECT * FROM unnest(%b::bytea[], %b::int[], %b::text[]) "
                 "ON CONFLICT DO NOTHING"
             )
             done = connection.exec_driver_sql(statement, tuple(list(column) for column in zip(*rows, strict=True)))

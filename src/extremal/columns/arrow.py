@@ -15,8 +15,11 @@ import numpy as np
 
 from extremal.columns import arrays, lists
 from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, refuse_wide, unlistable, without_missing
+from extremal.errors import TooLarge
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.report_labels import ByteLabels
+
+MOST_MEMBERS = (1 << 31) - 1  # a list says in 32 bits where it ends
 
 
 def holds(column: Any) -> bool:
@@ -83,6 +86,13 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
 
     if (sets := members(codes, labels)) is not None:
         flat, sizes, parts = sets
+        if len(flat) > MOST_MEMBERS:
+            raise TooLarge(
+                f"a list column of Arrow holds at most {MOST_MEMBERS:,} labels",
+                parameter="reports",
+                value=f"{len(flat):,} labels in sets",
+                hint="Release fewer rows at a time, or ask for shorter reports: design(…, report_bits=16).",
+            )
         edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int32)
         inner = pa.uint8() if isinstance(labels, ByteLabels) else _own(parts)
         return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=inner).take(pa.array(flat)))

@@ -22,6 +22,7 @@ from extremal.estimate.results.tabled import Tabled
 from extremal.exact import as_count
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import HashedSets
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,13 @@ def estimate_chosen(
     >>> bool(abs(found.estimate - [0.9, 0]).max() < 0.1)
     True
     """
+    if not isinstance(mechanism.structure, HashedSets):
+        raise InvalidParameter(
+            "chosen labels are estimated from local hashing alone",
+            parameter="mechanism",
+            value=mechanism.structure.kind,
+            hint="Leave labels= out: the shares of all labels are estimated.",
+        )
     channel = HashChannel(mechanism)
     codes = np.array([mechanism.input_labels.code(label, "labels") for label in labels], dtype=np.int64)
     as_count(codes.size, "len(labels)", 1)

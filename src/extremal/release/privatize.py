@@ -21,7 +21,7 @@ from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.report_labels import BitLabels
-from extremal.release.sampling.sampler import BadCode, sample_codes
+from extremal.release.sampling.sampler import BadCode, narrowest, sample_codes
 from extremal.release.sampling.words import WordSource, refuse_seed
 
 TWICE = (
@@ -151,7 +151,7 @@ def privatize_column(
         return labels_at(drawn, report_labels(mechanism, drawn))[0]
     codes = input_codes(container, mechanism.input_labels, values, name)
     try:
-        drawn = sample_codes(mechanism, codes, source=source)
+        drawn = sample_codes(mechanism, codes, source=source, dtype=narrowest(mechanism))
     except BadCode as error:
         raise unknown(mechanism.input_labels, codes[error.position].item(), f"{name}[{error.position}]") from None
     return container.filled(drawn, report_labels(mechanism, drawn), values)

@@ -71,8 +71,8 @@ class TwoLevels:
     >>> rappor.forever, round(rappor.once, 4)
     (2.0, 0.9422)
     >>> daily = TwoLevels.hashing(1000, forever=2, once=1)
-    >>> daily.classes, round(daily.once, 6), [daily.after(changes) for changes in (0, 1, 100)]
-    (4, 1.0, [2.0, 4.0, 8.0])
+    >>> daily, [daily.after(changes) for changes in (0, 1, 100)]
+    (TwoLevels(forever=2, once=1, 4 classes), [2.0, 4.0, 8.0])
     """
 
     def __init__(
@@ -137,6 +137,10 @@ class TwoLevels:
         best = round(math.exp(min(LDP(once).epsilon, 10.0))) + 1
         g = min(MOST_CLASSES, best) if classes is None else as_count(classes, "classes", 2)
         return cls.within(_response(range(g), forever), once, hashed=labels)
+
+    def __repr__(self) -> str:
+        classes = f", {self.classes} classes" if self.changing else ""
+        return f"TwoLevels(forever={self.forever:.6g}, once={self.once:.6g}{classes})"
 
     @property
     def classes(self) -> int:

@@ -167,7 +167,8 @@ def _refuse_many(k: int) -> None:
             f"a workload may have at most {MOST_INPUTS} inputs",
             parameter="k",
             value=k,
-            hint="Group neighbouring inputs into bins.",
+            hint="Group neighbouring inputs into bins. For shares of more labels take a mechanism by name: "
+            "ex.projective_geometry(k, epsilon) or ex.local_hashing(k, epsilon).",
         )
 
 

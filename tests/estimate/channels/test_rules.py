@@ -237,6 +237,8 @@ def test_chosen_labels_of_a_million(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(found.estimate, estimate_chosen(reports, m, [999_999, 5]).estimate)
     with pytest.raises(ex.errors.InvalidParameter, match="with labels only `column`"):
         ex.estimate_frequencies(reports, m, "mle", labels=[5])  # type: ignore[call-overload]
+    with pytest.raises(InvalidParameter, match=r"local hashing alone.*Leave labels= out"):
+        ex.estimate_frequencies([0, 1], ex.randomized_response(2, 1), labels=[1])
     assert abs(found.estimate[0] - 0.25) < 5 * found.standard_error[0]
     assert abs(found.estimate[1]) < 5 * found.standard_error[1] + 1e-4
     assert found.standard_error[1] == pytest.approx(

@@ -280,5 +280,5 @@ def _shorter(problem: Problem, utility: Workload, solution: Solution, limit: int
         f"the best mechanism found for this workload has {count_text(fewest)} reports",
         parameter="max_outputs",
         value=limit,
-        hint="Ask for at least that many.",
+        hint=f"Ask for at least that many; in bits, report_bits={(fewest - 1).bit_length()}.",
     )

@@ -319,6 +319,13 @@ def _refuse_unsuitable(mechanism: Mechanism, codes: Any, source: Any, dtype: Any
         raise InvalidParameter(f"dtype must be an integer type that holds 0..{most}", parameter="dtype", value=dtype)
 
 
+def narrowest(mechanism: Mechanism) -> np.dtype[Any]:
+    """The type in which a draw for columns takes least memory: sets of a hundred labels are as much of the time to
+    allocate as to draw. A single code stays an int64, which a column may hold as it is."""
+    sets = prepared(mechanism.structure).size is not None
+    return np.min_scalar_type(_most_code(mechanism)) if sets else np.dtype(np.int64)
+
+
 def _most_code(mechanism: Mechanism) -> int:
     """The largest code that a draw can hold: of an output, or of the parts of which a report is made."""
     if isinstance(mechanism.structure, (IndependentBits, BloomBits, GroupedSets)):
