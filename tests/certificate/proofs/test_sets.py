@@ -115,3 +115,10 @@ def test_the_checker_that_stands_alone_agrees(worst_case: bool, tmp_path: Path) 
     spoiled = text.replace(b"[-1, -1, ", b"[-1, 0, -1, ", 1).replace(b"[-1,-1,", b"[-1,0,-1,", 1)
     assert spoiled != text
     assert "proved" not in (checker_says_of(spoiled)[2], kernel_says_of(spoiled)[2])
+
+
+def test_a_tree_over_lifts_needs_the_prior_of_the_information() -> None:
+    prior, other = ["0.4", "0.3", "0.2", "0.1"], ["0.1", "0.2", "0.3", "0.4"]
+    proof = Dual((Fraction(1),) * 4, TreeOfSets((Fraction(0),), ((0,),) * 4))
+    with pytest.raises(Refused, match="one prior that is also that of the information"):
+        proof.bound(ex.PML("0.5", other), ex.MutualInformation(prior))
