@@ -252,12 +252,12 @@ def _tests_in(module: Any) -> Iterator[tuple[str, Any, dict[str, Any]]]:
         if not name.startswith("test_"):
             continue
         marks = [mark.args for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
-        for chosen in itertools.product(*(values for _, values in marks)):
+        for number, chosen in enumerate(itertools.product(*(values for _, values in marks))):
             given: dict[str, Any] = {}
             for (names, _), value in zip(marks, chosen, strict=True):
                 split = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
                 given |= zip(split, value if len(split) != 1 else (value,), strict=True)
-            yield f"{name}[{' '.join(map(str, given.values()))[:80]}]".replace("\n", " "), test, given
+            yield f"{name}[{number}: {' '.join(map(str, given.values()))[:80]}]".replace("\n", " "), test, given
 
 
 def _call(test: Any, given: dict[str, Any]) -> None:

@@ -13,7 +13,16 @@ import pytest
 import extremal as ex
 from extremal.certificate import Agreements, NotKnown, Refused, YesNo, enclosure
 from extremal.certificate.proofs.questions import krawtchouk, root_below
-from extremal.certificate.proofs.yes_no import _by_recursion, largest_squares, most_told
+from extremal.certificate.proofs.yes_no import (
+    CELLS,
+    STEPS,
+    UNIT,
+    _by_recursion,
+    _Cells,
+    _tails,
+    largest_squares,
+    most_told,
+)
 from extremal.mechanism.structures import JointBlocks
 from extremal.mechanism.structures.joint import COIN, AllSets, Assignment, Block, Decomposed
 from extremal.problem import QuestionsGoal, TablesGoal
@@ -82,6 +91,24 @@ def test_the_recursion_is_above_the_truth_and_near(epsilon: float) -> None:
     for count in (2, 4):
         exact, above = float(most_told(count, ratio)), float(_by_recursion(count, ratio - 1))
         assert exact <= above <= 1.005 * exact
+
+
+def test_a_cell_takes_each_number_at_the_end_that_is_safe() -> None:
+    cells = _Cells.all()
+    for c, (end, rho, cap) in enumerate(zip(cells.ends, cells.scales, cells.caps, strict=True)):
+        assert end == (c + 1) * UNIT // CELLS
+        assert (rho - 1) ** 2 < UNIT**2 - (c * UNIT // CELLS) ** 2 <= rho**2  # ρ at the lower end, rounded up
+        least = math.isqrt(UNIT**2 - end**2)
+        assert cap == CELLS - 1 or (cap + 1) * least >= end * CELLS > cap * least  # the next end at or above u/ρ
+
+
+@pytest.mark.parametrize("ratios", [(1, 1), (1, 1, 1, 1), (3, 2, 1), (1, 1, 1, 1, 1)])
+def test_tails_are_above_every_sum_of_signs(ratios: tuple[int, ...]) -> None:
+    u = np.array(ratios) / np.linalg.norm(ratios)
+    sums = np.array([signs @ u for signs in itertools.product((-1.0, 1.0), repeat=len(u))])
+    row = _tails(len(u))[math.ceil(u.max() * CELLS - 1e-9) - 1]
+    for i, above in enumerate(row.tolist()):
+        assert above >= float(np.maximum(sums - i / STEPS, 0).mean()) * UNIT - 1e-3
 
 
 def test_more_than_seven_questions() -> None:

@@ -115,3 +115,19 @@ def test_the_checker_that_stands_alone_agrees(worst_case: bool, tmp_path: Path) 
     spoiled = text.replace(b"[-1, -1, ", b"[-1, 0, -1, ", 1).replace(b"[-1,-1,", b"[-1,0,-1,", 1)
     assert spoiled != text
     assert "proved" not in (checker_says_of(spoiled)[2], kernel_says_of(spoiled)[2])
+
+
+def test_a_tree_over_lifts_needs_the_prior_of_the_information() -> None:
+    prior, other = ["0.4", "0.3", "0.2", "0.1"], ["0.1", "0.2", "0.3", "0.4"]
+    proof = Dual((Fraction(1),) * 4, TreeOfSets((Fraction(0),), ((0,),) * 4))
+    with pytest.raises(Refused, match="one prior that is also that of the information"):
+        proof.bound(ex.PML("0.5", other), ex.MutualInformation(prior))
+
+
+def test_every_open_symbol_of_a_group_may_gain() -> None:
+    """Four equal symbols, all open, e^ε = 3: the tangent at ¼ asks for α ≥ (φ + ¾φ')/12 = 0.0483."""
+    notion, utility = ex.LDP.from_ratio(3), ex.MutualInformation(["0.25"] * 4)
+    tree = TreeOfSets((Fraction(1, 4),), ((0,),))
+    assert Dual((Fraction("0.0484"),) * 4, tree).bound(notion, utility) == Fraction("0.1936")
+    with pytest.raises(Refused, match="not closed by its tangent"):
+        Dual((Fraction("0.0482"),) * 4, tree).bound(notion, utility)

@@ -304,6 +304,21 @@ def test_a_spoiled_certificate_under_a_leakage_notion_is_refused(privacy: Any) -
     check_refusals(check(ex.design(privacy, Frequencies(SPREAD)), 1e-6), CDF(SPREAD), unique_dual=False)
 
 
+def test_pairs_of_lifts_alone_prove_a_matrix_inequality() -> None:
+    """d = 0 and N = 11ᵀ − I: R is I on what sums to 0, and Σ N(1 − low)(1 − low) = 6 where low = 0."""
+    proof = Squares(((), (-1,), (-1, -1)), Dual((), Matrix((0,) * 3, ((1,),), (0,) * 3, -2)))
+    uniform, skewed = ["1/3"] * 3, ["1/2", "1/4", "1/4"]
+    found = proof.bound(ex.PML("0.6", uniform), Frequencies(3))
+    assert float(found) == pytest.approx(6.0**2 / (6 * 16), rel=1e-12)
+    for notion, goal in (
+        (ex.PML("0.6", skewed), Frequencies(3)),
+        (ex.PML("0.6", uniform), Frequencies(skewed)),
+        (ex.PML("0.6", ["1/2", "1/2", "0"]), Frequencies(["1/2", "1/2", "0"])),
+    ):
+        with pytest.raises(Refused, match="workload's prior, without zeros"):
+            proof.bound(notion, goal)
+
+
 @pytest.mark.parametrize(
     "utility",
     [
