@@ -30,7 +30,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src/extremal"
 MODULES = ("extremal.certificate", "extremal.exact.polytope")
-SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS = (
+SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES = (
     f"tests/certificate/{name}.py"
     for name in (
         "test_independent",
@@ -43,9 +43,11 @@ SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS
         "test_edges",
         "test_breaks",
         "test_claims",
+        "proofs/test_questions",
+        "proofs/test_sets",
     )
 )
-ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS]
+ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES]
 POLYTOPE = "tests/exact/test_polytope.py"
 SAME, REST = (
     (SECOND, "every_example"),
@@ -60,7 +62,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "combined": [SAME, (SECOND, "damaged&one damaged&groups damaged&level different_weight"), *REST],
     "concave": [SAME, (SECOND, "damaged&concave"), (ORDER, ""), *REST],
     "order": [SAME, (SECOND, "damaged&order"), (ORDER, ""), *REST],
-    "sets": [SAME, (SECOND, "damaged&sets"), *REST],
+    "sets": [SAME, (SECOND, "damaged&sets"), (TREES, ""), *REST],
     "squares": [SAME, (SECOND, "damaged&squares"), (SQUARES, "counted types bound_the"), *REST],
     "matrix": [SAME, (SECOND, "damaged&matrix"), (SQUARES, ""), *REST],
     "workload_cost": [(EDGES, ""), (COST, ""), (SQUARES, "counted types bound_the"), SAME, (CLAIMS, "")],
@@ -69,6 +71,8 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "doubles": [(COST, "factor"), (ORDER, "prices"), SAME, (ORDER, "")],
     "verify": [(VERDICTS, ""), (CLAIMS, "")],
     "certificate": [(VERDICTS, ""), (CLAIMS, "")],
+    "questions": [SAME, (QUESTIONS, ""), (SECOND, "damaged&agreements"), *REST],
+    "yes_no": [SAME, (QUESTIONS, ""), (SECOND, "damaged&yes-no"), *REST],
     "reading": [SAME, (SECOND, "damaged"), (PARTS, "")],
     "proof": [SAME, (SECOND, "damaged"), (PARTS, ""), (VERDICTS, ""), (CLAIMS, "")],
 }

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -48,22 +49,55 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ),
     ("checker/verdicts.py", "math.nextafter(float(value), way)", "float(value) + (way > 0) - (way < 0)"),
     ("checker/costs.py", "RHO = Fraction(1, 2**80)", "RHO = Fraction(1, 2**40)"),
+    ("checker/set_trees.py", "total([gain for gain in gains if gain > 0])", "total(gains)"),
+    ("checker/set_trees.py", "sign * (mine[x] * b - a * theirs[x]) > 0", "sign * (mine[x] * b - a * theirs[x]) < 0"),
+    ("checker/set_trees.py", "(depth + 1, taken | {order[depth]})]", "(depth + 1, taken)]"),
+    (
+        "checker/squares.py",
+        "(1 - notion.low * (1 - v)) / v) - 1 for v in p]",
+        "(1 - notion.low * (1 - v)) / v) for v in p]",
+    ),
+    ("checker/squares.py", "level += total([b * dot(", "level -= total([b * dot("),
+    ("checker/squares.py", "a * (own + extra[i]) + a * (a - 1) * own +", "a * (own + extra[i]) +"),
+    ("checker/cones.py", "notion.low * low) / (below * weights[best])", "notion.low * low) / below"),
+    ("checker/reasons.py", "min(ONE, (sum(sizes) - 1) * delta)", "min(ONE, sum(sizes) * delta)"),
+    ("checker/reasons.py", "tau * b - unit * v, below * unit) for", "tau * b - unit * v, below) for"),
+    ("checker/questions.py", "(e - 1) ** 2 / (4 * (e - nu))", "(e - 1) ** 2 / (4 * e)"),
+    ("checker/questions.py", "return ((e - 1) / (e + 1)) ** 2", "return (e - 1) / (e + 1)"),
+    ("checker/questions.py", "if above[r] & held == above[r]:", "if above[r] & held or not r:"),
     # the kernel and what it stands on
     ("privacy/notion.py", "if not all(exponential.at_least(a, b) for", "if not any(exponential.at_least(a, b + 1) for"),
     ("privacy/ldp.py", "top * delta.denominator - delta.numerator", "top * delta.denominator - 2 * delta.numerator"),
     ("mechanism/structures/structure.py", "if total != DENOMINATOR:", "if total < DENOMINATOR:"),
-    ("mechanism/files.py", "    if stored != found:", "    if not stored:"),
+    ("mechanism/files.py", 'if content.get("hash") != found:', 'if not content.get("hash"):'),
     ("certificate/verify.py", "else below < low and high < above", "else below < low"),
     ("certificate/proofs/combined.py", "if least <= goal.distortion:", "if least < 0:"),
     ("certificate/proofs/combined.py", "total += len(parts) * fraction", "total += fraction"),
     ("certificate/proofs/order.py", "gap = longest[-1] - v * step", "gap = longest[-1] - v * (step + 1)"),
     ("certificate/proofs/concave.py", "(k - 1) * (v - merged)", "(k - 2) * (v - merged)"),
     ("certificate/proofs/dual.py", "/ sum(ray) * self.k", "/ sum(ray)"),
+    ("certificate/proofs/dual.py", "(sum(worth.sizes) - 1) * rational(", "sum(worth.sizes) * rational("),
+    ("certificate/proofs/dual.py", "max(fmpq(0), gain) for", "gain for"),
+    ("certificate/proofs/sets.py", "sign * (s * bottom - top * t) > 0]", "sign * (s * bottom - top * t) < 0]"),
+    ("certificate/proofs/sets.py", "found += max(0, gain - self.paid[x])", "found += gain - self.paid[x]"),
+    (
+        "certificate/proofs/sets.py",
+        "(depth + 1, taken, price + self.paid[order[depth]])]",
+        "(depth + 1, taken, price)]",
+    ),
+    ("certificate/proofs/matrix.py", "level = sum((v * a * b for", "level = sum((v * b * b for"),
+    ("certificate/proofs/matrix.py", "level += b * sum(", "level -= b * sum("),
+    ("certificate/proofs/matrix.py", "2 / top * sum(largest", "1 / top * sum(largest"),
+    ("certificate/proofs/questions.py", "/ (4 * (ratio - nu))", "/ (4 * ratio)"),
+    ("certificate/proofs/questions.py", "rest * prod(self.sizes[j] - 1 for", "rest * prod(self.sizes[j] for"),
+    ("certificate/proofs/yes_no.py", "return ((ratio - 1) / (ratio + 1)) ** 2", "return (ratio - 1) / (ratio + 1)"),
+    ("certificate/proofs/yes_no.py", "and all(grown >> a & 1 for", "and any(grown >> a & 1 for"),
     ("problem/__init__.py", "RESOLUTION = Fraction(1, 1 << 80)", "RESOLUTION = Fraction(1, 1 << 40)"),
 )
 """(module, what stands there, what is put in its place)."""
 
 RATIOS = ("1.1", "2", "3", "9", "100")  # e^ε that a proof of a level claims
+SMALLER = (Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000))  # times dual vectors: hardly too little
 
 
 def files() -> Iterator[bytes]:
@@ -117,6 +151,7 @@ def deltas() -> Iterator[bytes]:
 
 def proofs() -> Iterator[tuple[dict[str, Any], Any, Any]]:
     """Proofs, each with the notion and the goal that it is held against."""
+    from extremal.exact import decimal_text
     from support.proofs.examples import examples
     from support.proofs.recombination import Recombiner
 
@@ -127,6 +162,9 @@ def proofs() -> Iterator[tuple[dict[str, Any], Any, Any]]:
             yield {**proof, "ratio": ratio}, e.privacy, e.utility
         for _ in range(SIGNED if proof.get("alpha") else 0):  # every ray is the worst of some
             yield {**proof, "alpha": [draw.choice(["1", "-1"]) for _ in proof["alpha"]]}, e.privacy, e.utility
+        for factor in SMALLER if proof.get("alpha") else ():
+            less = [decimal_text(Fraction(a) * factor) for a in proof["alpha"]]
+            yield {**proof, "alpha": less}, e.privacy, e.utility
     recombiner = Recombiner(examples(), 5)
     for _ in range(RECOMBINED):
         tried = recombiner.next()

@@ -12,11 +12,11 @@ import contextlib
 import os
 import secrets
 import shutil
-import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from extremal.errors import FileConflict, InvalidParameter
+from extremal.errors import FileConflict
+from extremal.paths import refuse_unusable
 
 _PRIVATE = 0o600  # of a file that is not finished: its owner alone reads and writes it
 
@@ -131,30 +131,6 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
             parameter="target",
             value=str(path),
             hint="Choose another name, or allow overwriting (overwrite=True, --overwrite).",
-        )
-
-
-def refuse_unusable(path: Path) -> None:
-    """Raise on what cannot be the name of a file that is read or written: NUL, loops of links, and pipes and devices,
-    which may never end or never answer. Nothing is opened; what is not there is no concern of this function."""
-    if "\0" in str(path):
-        raise InvalidParameter("the name of a file must not hold a NUL character", parameter="path", value=str(path))
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        raise InvalidParameter(
-            "a name must be one that this system can write", parameter="path", value=str(path)
-        ) from None
-    try:
-        mode = path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise InvalidParameter(
-            "a file must be a regular one, not a pipe, a socket or a device",
-            parameter="path",
-            value=str(path),
-            hint="Save what comes through it to a file first.",
         )
 
 

@@ -108,6 +108,28 @@ def test_only_plus_infinity_is_infinite() -> None:
     assert not any(map(is_infinite, (arb.neg_inf(), arb.nan(), arb(3), arb(0, arb.pos_inf()))))
 
 
+@pytest.mark.parametrize(
+    ("notion", "utility"),
+    [
+        (ex.LDP(0), ex.KL(["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"])),
+        (
+            ex.LDP(0),
+            ex.WorstCase([ex.KL(p, ["0.1", "0.1", "0.8"]) for p in (["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"])]),
+        ),
+        (ex.LIP(0, ["0.5", "0.3", "0.2"]), ex.MutualInformation(["0.1", "0.3", "0.6"])),
+        (ex.MetricPrivacy(0, [[0, 1, 2], [1, 0, 1], [2, 1, 0]]), ex.KL(["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"])),
+    ],
+    ids=repr,
+)
+def test_nothing_is_told_at_epsilon_0_whatever_the_dual_vector(notion: Any, utility: Any) -> None:
+    alpha = (
+        Fraction("-0.003399405139901364066"),
+        Fraction("0.003612250354559183073"),
+        Fraction("-0.006733438728339117"),
+    )
+    assert Dual(alpha, Listed()).bound(notion, utility) == 0
+
+
 # -- refused, and nothing else --
 
 

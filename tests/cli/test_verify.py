@@ -54,6 +54,12 @@ def test_a_user_function_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "?   optimality  not proven" in out
 
 
+def test_a_questionnaire_is_sent_to_its_own_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ex.Questionnaire.within(1, {"a": 2, "b": 2}).save(tmp_path / "q.json")
+    assert main(["verify", str(path)]) == 2
+    assert "extremal questionnaire show FILE verifies it" in capsys.readouterr().err
+
+
 def test_a_false_claim_exits_1(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = json.loads(stored.read_text())
     content["privacy"]["epsilon"] = "0.9"

@@ -13,7 +13,7 @@ from extremal.certificate.reading import list_from
 from extremal.errors import MalformedFile
 from extremal.exact.written import written_double
 from extremal.mechanism import Mechanism
-from extremal.mechanism.files import check_version, content_digest, refuse_unknown_fields, to_json, write_once
+from extremal.mechanism.files import check_version, content_digest, refuse_changed, refuse_unknown_fields, to_json
 from extremal.mechanism.files import from_json as mechanism_from_json
 from extremal.mechanism.labels import Labels
 from extremal.privacy import Notion
@@ -67,6 +67,8 @@ class Certificate:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the certificate as JSON, atomically."""
+        from extremal.mechanism.writing import write_once
+
         return write_once(Path(path), self.to_json(), overwrite)
 
 
@@ -79,12 +81,7 @@ def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate,
     if not isinstance(content.get("mechanism"), dict):
         raise MalformedFile(f"{source} must be a certificate", parameter="format", value=content.get("format"))
     check_version(content, source, FORMAT, VERSION, "a certificate")
-    if content.get("hash") != content_digest({k: v for k, v in content.items() if k != "hash"}):
-        raise MalformedFile(
-            "the content must match its hash: the file was changed after it was written",
-            parameter="hash",
-            value=content.get("hash"),
-        )
+    refuse_changed(content)
     refuse_unknown_fields(content, _FIELDS, VERSION)
     mechanism, claim = mechanism_from_json(content["mechanism"], source)
     try:

@@ -37,6 +37,7 @@ from extremal.certificate.proof import WORKING_BITS, Bound, NotKnown, Refused
 from extremal.certificate.proofs.combined import ChosenPrior
 from extremal.certificate.statement import TIGHT, about, how_good, relative_gap
 from extremal.errors import ExtremalError, InvalidParameter, TooLarge
+from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import Labels
@@ -231,17 +232,24 @@ def _value(
         return Verdict.NOT_PROVEN, None, [f"value: not proven (unverified: {error})"]
     if low == -inf or (high == inf and low != inf):
         return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {goal.name})"]
+    over_class = isinstance(goal, WorkloadGoal) and goal.source.single is None
+    verdict, word = _compared(goal.name, claimed, low, high, WIDEST if over_class else Fraction(0))
+    return verdict, (low, high), [word]
+
+
+def _compared(name: str, claimed: float, low: Bound, high: Bound, widest: Fraction) -> tuple[Verdict, str]:
+    """What an enclosure says of a claimed double; one that is at most so wide may speak by its upper end."""
     below, above = nextafter(claimed, -inf), nextafter(claimed, inf)
-    same = low == claimed if low == inf or isinf(claimed) else below < low and high < above
-    if not same and low != inf and not isinf(claimed):
-        around = f"{goal.name} is between {_shown(low)} and {_shown(high)}"
-        over_class = isinstance(goal, WorkloadGoal) and goal.source.single is None
-        if over_class and below < high < above and high - low <= WIDEST * low:
-            return Verdict.PROVED, (low, high), [f"{around}; the value {claimed!r} is the upper end"]
+    infinite = low == inf or isinf(claimed)
+    if low == claimed if infinite else below < low and high < above:
+        return Verdict.PROVED, f"{name} is {claimed!r}"
+    if not infinite:
+        around = f"{name} is between {_shown(low)} and {_shown(high)}"
+        if below < high < above and high - low <= widest * low:
+            return Verdict.PROVED, f"{around}; the value {claimed!r} is the upper end"
         if _down(low) <= claimed <= _up(high):
-            return Verdict.NOT_PROVEN, (low, high), [f"value: not proven ({around}, which does not say {claimed!r})"]
-    word = f"{goal.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {goal.name} is {_shown(low)}"
-    return Verdict.PROVED if same else Verdict.REFUTED, (low, high), [word]
+            return Verdict.NOT_PROVEN, f"value: not proven ({around}, which does not say {claimed!r})"
+    return Verdict.REFUTED, f"the value {claimed!r} is false: {name} is {_shown(low)}"
 
 
 def _down(number: Bound) -> float:
@@ -305,25 +313,34 @@ def _losses(goal: LossGoal, mechanism: Mechanism) -> list[Fraction]:
     if next(iter(mechanism.columns())).orbit:
         raise NotKnown("the reports are not listed one by one", "m", mechanism.m)
     rows = np.arange(goal.k) if mechanism.row_of is None else mechanism.row_of
-    width = goal.k if goal.losses is None else len(goal.losses[0])
-    names = outputs_of(goal)
-    if names is None:
-        names = mechanism.input_labels if width == goal.k else Labels(range(width), "outputs")
-    try:
-        codes = [names.code(y, "output") for y in mechanism.output_labels]
-    except ExtremalError as error:
-        raise NotKnown(f"an output is not among those that the cost knows ({error})") from None
+    codes = _codes(goal, mechanism)
     if goal.losses is None:
-        lost = [Fraction(1)] * goal.k
-        for column, x in zip(mechanism.columns(), codes, strict=True):
-            row = int(rows[x])
-            weight = next(w for w, members in column.groups if any(a <= row < b for a, b in members.runs))
-            lost[x] -= Fraction(weight, mechanism.denominator)
-        return lost
+        return _misnamed(mechanism, codes, rows)
     common = lcm(*{d.denominator for row in goal.losses for d in row})
     whole = np.array([[int(d * common) for d in row] for row in goal.losses], dtype=object)[:, codes]
     weights = np.array(mechanism.distinct_rows().tolist(), dtype=object)[rows]
     return [Fraction(t, common * mechanism.denominator) for t in (weights * whole).sum(axis=1).tolist()]
+
+
+def _misnamed(mechanism: Mechanism, codes: Sequence[int], rows: Indices) -> list[Fraction]:
+    """1 − Q(x|x) for each input x, from the weight of its row in the column that names it."""
+    lost = [Fraction(1)] * mechanism.k
+    for column, x in zip(mechanism.columns(), codes, strict=True):
+        row = int(rows[x])
+        weight = next(w for w, members in column.groups if any(a <= row < b for a, b in members.runs))
+        lost[x] -= Fraction(weight, mechanism.denominator)
+    return lost
+
+
+def _codes(goal: LossGoal, mechanism: Mechanism) -> list[int]:
+    """Which column of the losses each output has."""
+    width, names = goal.k if goal.losses is None else len(goal.losses[0]), outputs_of(goal)
+    if names is None:
+        names = mechanism.input_labels if width == goal.k else Labels(range(width), "outputs")
+    try:
+        return [names.code(y, "output") for y in mechanism.output_labels]
+    except ExtremalError as error:
+        raise NotKnown(f"an output is not among those that the cost knows ({error})") from None
 
 
 def _largest(source: SourceClass, losses: Sequence[Fraction]) -> Fraction:
@@ -336,17 +353,23 @@ def _optimality(
     certificate: Certificate, goal: Goal, claim: Notion | None, worth: tuple[Bound, Bound] | None, allowance: Allowance
 ) -> tuple[Verdict, list[str]]:
     """Whether the proofs reach the bound that is claimed, and the value contradicts neither."""
-    sign, side = (-1, "below") if goal.is_cost else (1, "above")
-    bound, attained = certificate.bound, None if worth is None else worth[0 if sign > 0 else 1]
+    sign, side = _side(goal)
+    bound, attained = certificate.bound, None if worth is None else worth[int(goal.is_cost)]
     if bound != bound:
         return Verdict.REFUTED, ["the bound is no number"]
     if sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
         return Verdict.REFUTED, [f"the bound {bound!r} is false: the mechanism itself is {side} it"]
-    trivial = sign * bound == inf or (goal.is_cost and bound <= 0)
-    if trivial:
+    if sign * bound == inf or (goal.is_cost and bound <= 0):
         return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: nothing can be"]
     if attained is None:
         return Verdict.NOT_PROVEN, ["optimality: not proven (unverified: the value is not proven)"]
+    return _by_proofs(certificate, goal, claim, attained, allowance)
+
+
+def _by_proofs(
+    certificate: Certificate, goal: Goal, claim: Notion | None, attained: Bound, allowance: Allowance
+) -> tuple[Verdict, list[str]]:
+    """The same for a bound that needs a proof, beside what the mechanism attains."""
     if not isinstance(claim, Notion):
         return Verdict.NOT_PROVEN, ["optimality: not proven (among which mechanisms is not said)"]
     if not certificate.proofs:
@@ -355,6 +378,7 @@ def _optimality(
         allowance.spend(work_of_proofs(certificate.proofs, problem_of(claim), goal), "the proofs")
     except NotKnown as error:
         return Verdict.NOT_PROVEN, [f"optimality: not proven ({error})"]
+    sign, side = _side(goal)
     best: Bound = sign * inf
     for proof in certificate.proofs:
         try:
@@ -368,10 +392,15 @@ def _optimality(
         return Verdict.REFUTED, [
             f"the proofs contradict the mechanism: {_shown(best)} is proved, and it is {side} that"
         ]
-    if sign * best > sign * _exact(bound):
-        return Verdict.REFUTED, [f"the proofs reach {_shown(best)}, not the claimed {bound!r}"]
+    if sign * best > sign * _exact(certificate.bound):
+        return Verdict.REFUTED, [f"the proofs reach {_shown(best)}, not the claimed {certificate.bound!r}"]
     kinds = ", ".join(proof.label for proof in certificate.proofs)
-    return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: proved by {kinds}"]
+    return Verdict.PROVED, [f"no private mechanism is {side} {certificate.bound!r}: proved by {kinds}"]
+
+
+def _side(goal: Goal) -> tuple[int, str]:
+    """The sign that makes larger better, and on which side of a bound a better mechanism is."""
+    return (-1, "below") if goal.is_cost else (1, "above")
 
 
 def _exact(number: float) -> Bound:

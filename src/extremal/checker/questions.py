@@ -114,16 +114,24 @@ def shares_wanted(goal: Goal, sizes: Sequence[int]) -> tuple[list[Fraction], boo
     require(1 <= len(sizes) <= MOST_ASKED and min(sizes) >= 2, "questions with two answers or more")
     require(math.prod(sizes) == goal.k <= MOST_RECORDS, "the answers make the records")
     require(p is not None and len(set(p)) == 1, "records that are equally likely")
-    corner = goal.gram[0]
-    weights = [corner[0] - corner[math.prod(sizes[j + 1 :])] for j in range(len(sizes))]
+    centred = centred_gram(goal)
+    weights = [centred[0][0] - centred[0][math.prod(sizes[j + 1 :])] for j in range(len(sizes))]
     records = list(itertools.product(*map(range, sizes)))
+    beyond = centred[0][0] - sum(weights)  # what makes the rows of Σ_j w_j·1[x_j = z_j] add up to 0
     same = all(
-        goal.gram[x][z] == sum(w for w, a, b in zip(weights, one, other, strict=True) if a == b)
+        centred[x][z] == beyond + sum(w for w, a, b in zip(weights, one, other, strict=True) if a == b)
         for x, one in enumerate(records)
         for z, other in enumerate(records)
     )
     require(min(weights) >= 0 and same, "the gram matrix of the shares of these questions")
-    return [Fraction(w, goal.unit) for w in weights], False, RHO / goal.k
+    return [Fraction(w, goal.unit * goal.k**2) for w in weights], False, RHO / goal.k
+
+
+def centred_gram(goal: Statistics) -> list[list[int]]:
+    """K²·gram_xz − K·(l_x + l_z) + Σl, l the sums of rows: K² times the matrix between vectors that add up to 0."""
+    sums = [sum(row) for row in goal.gram]
+    whole, k = sum(sums), goal.k
+    return [[k * k * v - k * (sums[x] + sums[z]) + whole for z, v in enumerate(row)] for x, row in enumerate(goal.gram)]
 
 
 def bound_from(goal: Goal, sizes: Sequence[int], v: Sequence[Fraction], most: Fraction) -> Bound:

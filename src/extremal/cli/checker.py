@@ -10,10 +10,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from extremal.atomic import refuse_unusable, write_atomically
+from extremal.atomic import write_atomically
 from extremal.checker import joined
 from extremal.cli.printing import add_printing, said
 from extremal.errors import FileConflict
+from extremal.paths import refuse_unusable
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

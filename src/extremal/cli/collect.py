@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extremal.atomic import refuse_existing, refuse_unusable, write_atomically
+from extremal.atomic import refuse_existing, write_atomically
 from extremal.cli.printing import add_printing, said, written
 from extremal.cli.reading import refuse_no_port
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.loading import load
+from extremal.paths import refuse_unusable
 from extremal.questionnaire import Questionnaire
 from extremal.tables import aligned, number
 

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extremal.atomic import refuse_existing, refuse_same, refuse_unusable
+from extremal.atomic import refuse_existing, refuse_same
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.loading import load
 from extremal.mechanism.files import LARGEST_FILE
+from extremal.paths import refuse_unusable
 from extremal.plotting import refuse_ending
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_unusable
 from extremal.certificate import Verdict, Verification, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.cli.checker import independently
@@ -16,6 +15,7 @@ from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import count_text
+from extremal.paths import refuse_unusable
 from extremal.privacy import Notion
 from extremal.tables import wrapped
 from extremal.theory.shuffle.claims import is_shuffle_claim, read_claim

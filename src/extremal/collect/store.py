@@ -29,7 +29,7 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from extremal.atomic import complete_or_absent, refuse_existing, refuse_unusable
+from extremal.atomic import complete_or_absent, refuse_existing
 from extremal.collect.schema import (
     INVITATIONS,
     META,
@@ -47,6 +47,7 @@ from extremal.collect.schema import (
 )
 from extremal.collect.study import CHANGEABLE, FILE, today
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.paths import refuse_unusable
 
 BATCH = 10_000  # rows read or copied at a time
 

@@ -20,10 +20,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extremal.atomic import refuse_unusable
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile
 from extremal.exact import as_count
 from extremal.mechanism.files import LARGEST_FILE, parsed
+from extremal.paths import refuse_unusable
 from extremal.privacy import LDP
 from extremal.questionnaire import Questionnaire
 from extremal.questionnaire.files import questionnaire_from_json

@@ -39,8 +39,9 @@ from extremal.discovery.strings import Strings, Symbols, buckets, places
 from extremal.errors import ExtremalError, InvalidParameter, MalformedFile
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.mechanism.files import check_version, content_digest, refuse_changed, refuse_unknown_fields, write_once
+from extremal.mechanism.files import check_version, content_digest, refuse_changed, refuse_unknown_fields
 from extremal.mechanism.files import to_json as mechanism_to_json
+from extremal.mechanism.writing import write_once
 from extremal.privacy import LDP
 from extremal.release.sampling.sampler import sample_codes
 from extremal.release.sampling.subsets import uniform_below

@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import refuse_unusable, write_atomically
-from extremal.errors import ExtremalError, FileConflict, MalformedFile, TooLarge
+from extremal.errors import ExtremalError, MalformedFile
 from extremal.exact.weights import Indices
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels, count_text
 from extremal.mechanism.report_labels import reports_from_json
 from extremal.mechanism.structures import GroupedSets, Structure, structure_from_json
 from extremal.mechanism.value import Mechanism
+from extremal.paths import refuse_unusable
 from extremal.privacy import Notion, notion_from_json
 
 FORMAT = "extremal-mechanism"
@@ -41,6 +41,10 @@ DEEPEST = 32  # levels of nesting; no file that is written has ten
 SHORT_NUMBER = 15  # characters of a whole number that is certainly below 2^53
 _VERSION = re.compile(r"(?:0|[1-9][0-9]{0,4})\.(?:0|[1-9][0-9]{0,4})")
 _FIELDS = ("format", "version", "inputs", "outputs", "denominator", "weights", "privacy")
+_OTHER_FILES = {
+    "extremal-certificate": "The file without .certificate in its name has the mechanism.",
+    "extremal-questionnaire": "It is a questionnaire: extremal questionnaire show FILE verifies it, ex.load reads it.",
+}
 LONGEST_NUMBER = 4000  # decimal digits of a denominator; longer ones are hexadecimal
 
 
@@ -85,36 +89,6 @@ def _run_lengths(row_of: Indices) -> list[list[int]]:
     starts = np.concatenate(([0], np.flatnonzero(np.diff(row_of)) + 1))
     lengths = np.diff(np.concatenate((starts, [row_of.size])))
     return [list(pair) for pair in zip(row_of[starts].tolist(), lengths.tolist(), strict=True)]
-
-
-def save(mechanism: Mechanism, path: Path, *, overwrite: bool = False) -> Path:
-    return write_once(path, to_json(mechanism), overwrite)
-
-
-def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
-    """Write JSON atomically; a file that holds something else is replaced only when told so."""
-    data = (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
-    try:
-        _refuse_large(data, "a file")
-    except MalformedFile as error:
-        raise TooLarge(
-            f"{error.requirement}: it could not be read back",
-            parameter=error.parameter,
-            value=error.value,
-            hint="Nothing was written. Use fewer inputs or outputs.",
-        ) from None
-    refuse_unusable(path)
-    if path.exists() and not overwrite:
-        if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
-            return path
-        raise FileConflict(
-            "the file must not exist yet: reports collected with the mechanism in it could no longer be read",
-            parameter="path",
-            value=str(path),
-            hint="Choose another name, or pass overwrite=True.",
-        )
-    write_atomically(path, data, overwrite)
-    return path
 
 
 def load(path: str | Path) -> Mechanism:
@@ -167,7 +141,7 @@ def _instead(path: Path) -> str:
 
 def parsed(data: bytes, what: str, largest: int) -> dict[str, Any]:
     """The JSON object in some bytes, strictly."""
-    _refuse_large(data, what, largest)
+    refuse_large_file(data, what, largest)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -197,7 +171,7 @@ def parsed(data: bytes, what: str, largest: int) -> dict[str, Any]:
     return content
 
 
-def _refuse_large(data: bytes, what: str, largest: int = LARGEST_FILE) -> None:
+def refuse_large_file(data: bytes, what: str, largest: int = LARGEST_FILE) -> None:
     """Raise on more than a reader can hold: bytes, or values of which each takes many times its bytes."""
     if len(data) > largest:
         raise MalformedFile(
@@ -274,9 +248,7 @@ def check_version(content: dict[str, Any], source: str, kind: str, newest: tuple
     """Raise unless a file is of this kind, and of a major version that is read."""
     if content.get("format") != kind:
         found = content.get("format")
-        hint = (
-            "The file without .certificate in its name has the mechanism." if found == "extremal-certificate" else None
-        )
+        hint = _OTHER_FILES.get(found) if isinstance(found, str) else None
         raise MalformedFile(f"{source} must be {what}", parameter="format", value=found, hint=hint)
     version = content.get("version")
     if not isinstance(version, str) or _VERSION.fullmatch(version) is None:

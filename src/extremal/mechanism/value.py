@@ -419,9 +419,10 @@ class Mechanism:
         Raises:
             FileConflict: the file exists and holds something else (pass overwrite=True to replace it).
         """
-        from extremal.mechanism.files import save
+        from extremal.mechanism.files import to_json
+        from extremal.mechanism.writing import write_once
 
-        return save(self, Path(path), overwrite=overwrite)
+        return write_once(Path(path), to_json(self), overwrite)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mechanism) and self.hash == other.hash

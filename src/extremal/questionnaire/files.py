@@ -19,9 +19,9 @@ from extremal.mechanism.files import (
     mechanism_from_json,
     refuse_changed,
     refuse_unknown_fields,
-    write_once,
 )
 from extremal.mechanism.files import to_json as mechanism_to_json
+from extremal.mechanism.writing import write_once
 from extremal.questionnaire.budget import Budget
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.strategies import STRATEGIES, Costs

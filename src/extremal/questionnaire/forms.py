@@ -21,8 +21,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_unusable
 from extremal.errors import ExtremalError, InvalidParameter, MalformedFile, MissingDependency
+from extremal.paths import refuse_unusable
 from extremal.questionnaire.given import OnlyIf, TickAll
 
 Pairs = list[tuple[Any, str]]

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import folder_or_nothing, refuse_unusable, write_atomically
+from extremal.atomic import folder_or_nothing, write_atomically
 from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter, TooLarge
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
@@ -30,6 +30,7 @@ from extremal.mechanism.structures.bits import IndependentBits, optimised_bits, 
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.mechanism.structures.colourings import coloured
 from extremal.mechanism.structures.grouped_sets import grouped_structure
+from extremal.paths import refuse_unusable
 from extremal.privacy import LDP
 from extremal.release.privatize import report_labels
 from extremal.release.sampling.loops import Loops

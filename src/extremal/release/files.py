@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_existing, refuse_same, refuse_unusable
+from extremal.atomic import refuse_existing, refuse_same
 from extremal.columns.files import format_of
 from extremal.columns.files.format import Change, Progress
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
+from extremal.paths import refuse_unusable
 from extremal.release.privatize import columns_and_mechanisms, privatize_column
 
 

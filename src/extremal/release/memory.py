@@ -34,11 +34,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.atomic import refuse_unusable
 from extremal.errors import InvalidParameter, MalformedFile, NoSecureRandomness, PrivacyViolation
 from extremal.exact import as_fraction
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
+from extremal.paths import refuse_unusable
 from extremal.release.privatize import unknown
 from extremal.release.two_levels import HashSeeds, TwoLevels, cost
 

@@ -17,7 +17,7 @@ from extremal.certificate.proofs.yes_no import _by_recursion, largest_squares, m
 from extremal.mechanism.structures import JointBlocks
 from extremal.mechanism.structures.joint import COIN, AllSets, Assignment, Block, Decomposed
 from extremal.problem import QuestionsGoal, TablesGoal
-from support.proofs.examples import asked_example, shares_of_questions
+from support.proofs.examples import asked_example, means_of_signs, shares_of_questions
 
 ONE, ZERO = Fraction(1), Fraction(0)
 
@@ -122,7 +122,25 @@ def test_characters_are_sums_over_records() -> None:
 def test_a_workload_and_its_questions_have_the_same_bound() -> None:
     for proof, sizes in ((YesNo((2, 2, 2, 2)), (2, 2, 2, 2)), (Agreements((2, 3), (0, 1), (ONE / 50,) * 3), (2, 3))):
         listed = proof.bound(ex.LDP(2), shares_of_questions(*sizes))
-        assert float(listed) == pytest.approx(float(proof.bound(ex.LDP(2), goal_of(*sizes))), rel=1e-12)
+        unbiased = proof.bound(ex.LDP(2), goal_of(*sizes))
+        assert 0 < unbiased / listed - 1 < 1e-12  # a workload counts a bias, which can only lower its bound
+
+
+def test_a_known_constant_changes_no_bound() -> None:
+    """Σ p is known: the share of one of two answers, or the mean of ±1, says what both shares say."""
+    proof, both = YesNo((2, 2, 2)), shares_of_questions(2, 2, 2)
+    of_both = proof.bound(ex.LDP(2), both)
+    assert proof.bound(ex.LDP(2), means_of_signs(3)) / of_both == pytest.approx(2, rel=1e-20)
+    assert proof.bound(ex.LDP(2), ex.Workload(both.rows[::2].tolist(), 8)) / of_both == pytest.approx(0.5, rel=1e-20)
+    assert proof.bound(ex.LDP(2), ex.Workload((both.rows[1::2] + 5).tolist(), 8)) == pytest.approx(of_both / 2)
+
+
+@pytest.mark.parametrize("epsilon", [1, 4])
+def test_a_design_for_means_of_signs_is_proved_optimal(epsilon: float) -> None:
+    found = ex.design(ex.LDP(epsilon), means_of_signs(4))
+    assert found.value == pytest.approx(4 * block_cost(4, epsilon), rel=1e-6)  # a bias is counted
+    assert found.gap < 1e-12
+    assert ex.verify(found)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +150,13 @@ def test_a_workload_and_its_questions_have_the_same_bound() -> None:
         (YesNo((2, 2)), ex.LDP(1), ex.KL(["0.5", "0.5"], ["0.4", "0.6"]), "shares of questions"),
         (YesNo((2, 3)), ex.LDP(1), goal_of(2, 3), "yes/no questions"),
         (YesNo((2,) * 25), ex.LDP(1), goal_of(*[2] * 25), "up to 24"),
+        (YesNo((2, 2)), ex.LDP(1), TablesGoal((2, 2)), "the shares of"),
+        (YesNo((2, 2)), ex.LDP(1), TablesGoal((2, 2, 2)), "questions of the goal"),
         (YesNo((2, 2)), ex.LDP(1, "0.1"), goal_of(2, 2), "about ε-LDP"),
         (YesNo((2, 2)), ex.LDP(0), goal_of(2, 2), "nothing is told"),
         (YesNo((2, 2)), ex.LDP(1), ex.Frequencies(4), "shares of every question"),
         (YesNo((2, 2)), ex.LDP(1), ex.Workload([[1, 0, 0, -1]], 4), "shares of every question"),
+        (YesNo((2, 2)), ex.LDP(1), ex.Workload([[1, 1, -1, -1], [1, -1, 1, -2]], 4), "shares of every question"),
         (YesNo((2, 2)), ex.LDP(1), ex.Frequencies(["0.4", "0.2", "0.2", "0.2"]), "equally likely"),
         (YesNo((2, 2)), ex.LDP(1), ex.Frequencies(5), "make the records"),
         (YesNo(()), ex.LDP(1), ex.Frequencies(4), "make the records"),
@@ -231,5 +252,3 @@ def test_agreements_bound_tables_of_their_questions_alone() -> None:
     nothing_left = (ONE / 7, *[ZERO] * 8, ONE / 7)  # N̂ = 1 for one and for two of ten questions
     with pytest.raises(Refused, match="positive bound"):
         Agreements((2,) * 10, (0,) * 10, nothing_left).bound(privacy, TablesGoal((2,) * 10))
-    with pytest.raises(Refused, match="shares of questions"):
-        YesNo((2, 2)).bound(privacy, TablesGoal((2, 2)))

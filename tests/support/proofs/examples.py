@@ -105,6 +105,7 @@ def _wider() -> Iterator[tuple[str, Any, Any]]:
     yield "revealed", ex.LDP("20", delta="0.2"), ex.KL(P4, Q4)
     yield "yes/no questions", ex.LDP("2"), shares_of_questions(2, 2, 2, 2)
     yield "questions", ex.LDP("1"), shares_of_questions(2, 3, 3)
+    yield "means of ±1", ex.LDP("4"), means_of_signs(4)
 
 
 def shares_of_questions(*sizes: int) -> ex.Workload:
@@ -112,6 +113,11 @@ def shares_of_questions(*sizes: int) -> ex.Workload:
     records = list(product(*map(range, sizes)))
     rows = [[float(r[j] == a) for r in records] for j, k in enumerate(sizes) for a in range(k)]
     return ex.Workload(rows, len(records))
+
+
+def means_of_signs(count: int) -> ex.Workload:
+    """The mean of ±1 for each yes/no question: twice the shares, centred."""
+    return ex.Workload([[2.0 * r[j] - 1 for r in product(range(2), repeat=count)] for j in range(count)], 2**count)
 
 
 @cache
@@ -161,17 +167,33 @@ def _by_hand() -> Iterator[Example]:
     yield _told("classes", ex.LDP("0.7"), ex.Frequencies(TIED), {**square, "dual": dual})
     matrix: Content = {"kind": "matrix", "d": [2, 3, 2], "n": [], "blocks": [], "scale": -2}
     blocks: Content = {"kind": "matrix", "d": [9, 9, 9], "n": [[0], [1, 0]], "blocks": [0, 0, 1], "scale": -1}
-    for reason in (matrix, blocks):
-        whole = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
-        yield _told("matrix", ex.LDP("0.7"), ex.Frequencies(P), {**whole, "dual": {**dual, "reason": reason}})
+    whole: Content = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
+    for reason, name in product((matrix, blocks), ("LDP", "coupled", "PML", "LIP")):
+        shown = {**whole, "dual": {**dual, "reason": reason}}
+        yield _told(f"matrix, {name}", notions()[name], ex.Frequencies(P), shown)
+    yield from _trees_over_sums()
     for goal in (ex.KL(P, Q), ex.MutualInformation(P), ex.WorstCase([ex.KL(P, Q), ex.KL(P, R)]), ex.Frequencies(TIED)):
         for proof in ex.design(ex.LDP("0.7"), goal).certificate.proofs:
             yield from _truncated(goal, proof.to_json())
     for sizes, largest in (((2, 2, 2), False), ((2, 3), True), ((2, 2, 5), True)):
         yield asked_example(sizes, largest)
+    yield asked_example((2, 2), largest=False, epsilon="1")  # e^ε below 3
     for sizes in ((2, 2, 2), (2, 3)):
         yield tables_example(sizes)
     yield coloured_example()
+
+
+def _trees_over_sums() -> Iterator[Example]:
+    """Trees that decide every input, or stop where a node is closed already, for divergences in both directions."""
+    for parts in ([ex.KL(P, Q), ex.KL(R, P), ex.ChiSquared(Q, P)], [ex.KL(Q, P), ex.KL(P, R), ex.KL(Q, R)]):
+        goal = ex.Average(parts)
+        found = ex.design(ex.LDP("0.7"), goal).certificate.proofs[0].to_json()
+        alpha = [repr(float(a) + 1e-9) for a in found["alpha"]]
+        whole = [-1, -1, -1, 0, 0, -1, 0, 0, -1, -1, 0, 0, -1, 0, 0]
+        for tree, more in ((whole, 0.0), ([-1, -1, 0, 0, 0], 0.003), ([0], 0.0083)):  # hardly enough
+            reason = {"kind": "sets", "choices": ["1", "0", "2"], "trees": [tree]}
+            prices = [repr(float(a) + more) for a in alpha]
+            yield _told("a tree over sums", ex.LDP("0.7"), goal, {**found, "alpha": prices, "reason": reason})
 
 
 def coloured_example() -> Example:

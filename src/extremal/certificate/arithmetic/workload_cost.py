@@ -16,11 +16,12 @@ row classes are, and what of W̄ varies between the rows of group g costs 1/(a_g
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from math import comb, inf, prod
 
 import numpy as np
@@ -450,26 +451,9 @@ def _by_counts(
     if any(column.bound or column.within != columns[0].within for column in columns):
         raise NotKnown("the sets are not all those with certain counts", "m", channel.m)
     kinds = list(zip(by_row_class(prior.weights, channel.view), channel.sizes, strict=True))
-    of, classes, sizes, shared = _classes(columns[0], kinds)
-    parts = [[sizes[c] for c in own] for own in classes]
-    if len(columns) * prod(n + 1 for part in parts for n in part[:-1]) > MOST_COUNTS:
-        raise NotKnown("the reports are too many to list or to count", "m", channel.m)
-    alone, seen, told = [arb(RHO / n) for _, n in shared], [], []  # a + ρ/N; u, and u times how often
-    for column in columns:
-        (low, _), (high, _) = column.groups
-        held = [size for _, size in column.parts(channel.r)]
-        for t in (sum(chosen, ()) for chosen in product(*map(_counts, parts, held))):
-            mass = low * prior.total + (high - low) * sum(c * w for c, (w, _) in zip(t, shared, strict=True))
-            subsets = prod(comb(n, c) for n, c in zip(sizes, t, strict=True))
-            often = arb(fmpq(subsets * prior.total, mass * channel.view.denominator))
-            for g, (n, c) in enumerate(zip(sizes, t, strict=True)):
-                both = fmpq(c * (c - 1), n * max(1, n - 1))
-                alone[g] += often * arb((high - low) ** 2 * (fmpq(c, n) - both))
-                seen.append(arb(low + (high - low) * fmpq(c, n)))
-                told.append(often * seen[-1])
-    count, groups = len(sizes), rows.over(of, len(sizes))
-    ways = len(seen) // count
-    information = arb_mat(ways, count, seen).transpose() * arb_mat(ways, count, told)
+    of, parts, shared = _classes(columns[0], kinds)
+    alone, information = _information_of(channel, columns, parts, shared, prior)
+    sizes, groups = list(chain(*parts)), rows.over(of, len(shared))
     value = (groups.means() * _inverse(information, (RHO / int(n) for n in groups.sizes))).trace()
     between = [-n * v for n, v in zip(sizes, groups.squares(), strict=True)]
     for g, square in zip(of.tolist(), rows.squares(), strict=True):
@@ -478,20 +462,57 @@ def _by_counts(
     return Cost(value, arb(unknown))
 
 
+def _information_of(
+    channel: ExactColumns,
+    columns: Sequence[Column],
+    parts: list[list[int]],
+    shared: Sequence[tuple[int, int]],
+    prior: Prior,
+) -> tuple[list[arb], arb_mat]:
+    """a_g + ρ/N of each class, and J on what is constant on classes."""
+    sizes = list(chain(*parts))
+    alone, seen, told = [arb(RHO / n) for _, n in shared], [], []  # u, and u times how often
+    for t, low, step in _sets_by_counts(columns, parts, channel):
+        mass = low * prior.total + step * sum(c * w for c, (w, _) in zip(t, shared, strict=True))
+        subsets = prod(comb(n, c) for n, c in zip(sizes, t, strict=True))
+        often = arb(fmpq(subsets * prior.total, mass * channel.view.denominator))
+        for g, (n, c) in enumerate(zip(sizes, t, strict=True)):
+            both = fmpq(c * (c - 1), n * max(1, n - 1))
+            alone[g] += often * arb(step**2 * (fmpq(c, n) - both))
+            seen.append(arb(low + step * fmpq(c, n)))
+            told.append(often * seen[-1])
+    count = len(sizes)
+    ways = len(seen) // count
+    return alone, arb_mat(ways, count, seen).transpose() * arb_mat(ways, count, told)
+
+
+def _sets_by_counts(
+    columns: Sequence[Column], parts: list[list[int]], channel: ExactColumns
+) -> Iterator[tuple[tuple[int, ...], int, int]]:
+    """The counts t that sets of each column have, with the smaller weight and what the larger has more."""
+    if len(columns) * prod(n + 1 for part in parts for n in part[:-1]) > MOST_COUNTS:
+        raise NotKnown("the reports are too many to list or to count", "m", channel.m)
+    for column in columns:
+        (low, _), (high, _) = column.groups
+        held = [size for _, size in column.parts(channel.r)]
+        yield from ((sum(chosen, ()), low, high - low) for chosen in product(*map(_counts, parts, held)))
+
+
 def _classes(
     column: Column, given: Sequence[tuple[int, int]]
-) -> tuple[Indices, list[list[int]], list[int], list[tuple[int, int]]]:
-    """Rows of one part of the orbit with the same weight and as many inputs: the class of each row, and the classes of
-    each part; how many rows they have, and what those have in common."""
+) -> tuple[Indices, list[list[int]], list[tuple[int, int]]]:
+    """Rows of one part of the orbit with the same weight and as many inputs: the class of each row; how many rows the
+    classes of each part have; and what the rows of each class have in common."""
     of = np.zeros(len(given), dtype=np.intp)
     found: list[tuple[int, int]] = []
-    classes: list[list[int]] = []
+    parts: list[list[int]] = []
     for rows, _ in column.parts(len(given)):
-        kinds = sorted({given[x] for x in rows})
-        classes.append(list(range(len(found), len(found) + len(kinds))))
+        members = Counter(given[x] for x in rows)
+        kinds = sorted(members)
+        parts.append([members[kind] for kind in kinds])
         of[rows] = [len(found) + kinds.index(given[x]) for x in rows]
         found += kinds
-    return of, classes, np.bincount(of).tolist(), found
+    return of, parts, found
 
 
 def _counts(sizes: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:

@@ -44,6 +44,7 @@ ROOT_BITS = 16  # of the E that bounds the directions, rounded up: a larger cone
 SLOPE_BITS = 160  # of λ, rounded up: v ≥ 0, so λ·v only grows
 
 Line = tuple[fmpq, fmpq]  # slope, and value at 0
+Point = tuple[fmpq, fmpq | None]  # a node, and f there or above; None where it is infinite
 Vertex = tuple[int, ...]  # how often it was halved, and m integers: to be divided by 2 as often, and by a common number
 
 
@@ -92,6 +93,15 @@ class Chords(Reason):
 
     def _pieces(self, curve: _Curve, cone: Cone) -> dict[int, Line] | None:
         """The lines that together lie above f on the ratios of the cone, by number; None where f is infinite."""
+        self._refuse_nodes(curve, cone)
+        points = [(t, curve.value(t)) for t in map(rational, self.nodes)]
+        pieces = {i: _chord(a, b) for i, (a, b) in enumerate(pairwise(points))} | self._beyond(curve, cone, points)
+        if not pieces:  # one node and both ends proved: it is the ratio of constants, where f is 0
+            pieces[len(points)] = fmpq(0), fmpq(0)
+        finite = {name: line for name, line in pieces.items() if line is not None}
+        return finite if len(finite) == len(pieces) else None
+
+    def _refuse_nodes(self, curve: _Curve, cone: Cone) -> None:
         n = len(self.nodes)
         if not 1 <= n <= MOST_NODES or n * cone.k > MOST_ENTRIES:
             raise Refused("there must be nodes, not too many", "len(nodes)", n)
@@ -99,20 +109,18 @@ class Chords(Reason):
             raise Refused("nodes must increase, those of a divergence from 0 on", "nodes", n)
         if any(not 0 <= i <= n for i, *_ in self.multipliers):
             raise Refused("multipliers are of pieces that exist", "multipliers", n)
-        nodes = [rational(t) for t in self.nodes]
-        points = [(t, curve.value(t)) for t in nodes]
-        pieces = {i: _chord(a, b) for i, (a, b) in enumerate(pairwise(points))}
+
+    def _beyond(self, curve: _Curve, cone: Cone, points: list[Point]) -> dict[int, Line | None]:
+        """The lines below the first and above the last node, unless the cone has no ratio there."""
+        n, found, (first, _), (last, f) = len(points), dict[int, Line | None](), points[0], points[-1]
         left, right = ([(0, a, b, f) for i, a, b, f in self.multipliers if i == n - 1 + side] for side in (0, 1))
-        starts = curve.from_zero and not nodes[0]
-        if not starts and not cone.refutes(curve.line(fmpq(-1), nodes[0]), left):
-            pieces[n - 1] = _chord((fmpq(0), curve.at_zero), points[0])
-        if not cone.refutes(curve.line(fmpq(1), -nodes[-1]), right):
-            (t, f), slope = points[-1], curve.last_slope
-            pieces[n] = None if f is None or slope is None else (slope, f - slope * t)
-        if not pieces:  # one node and both ends proved: it is the ratio of constants, where f is 0
-            pieces[n] = fmpq(0), fmpq(0)
-        finite = {name: line for name, line in pieces.items() if line is not None}
-        return finite if len(finite) == len(pieces) else None
+        starts = curve.from_zero and not first
+        if not starts and not cone.refutes(curve.line(fmpq(-1), first), left):
+            found[n - 1] = _chord((fmpq(0), curve.at_zero), points[0])
+        if not cone.refutes(curve.line(fmpq(1), -last), right):
+            slope = curve.last_slope
+            found[n] = None if f is None or slope is None else (slope, f - slope * last)
+        return found
 
     def _of_simplices(self, worth: Worth, alpha: Vector) -> fmpq:
         if self.nodes or self.multipliers or self.tree or not isinstance(worth, SumWorth):
@@ -204,7 +212,7 @@ def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: arb) -> PairRule:
     raise Refused("the divergences must be of one pair", "utility", leaf.name)
 
 
-def _chord(left: tuple[fmpq, fmpq | None], right: tuple[fmpq, fmpq | None]) -> Line | None:
+def _chord(left: Point, right: Point) -> Line | None:
     """A line at or above both ends, with short numbers; None when an end is infinite."""
     (a, f), (b, g) = left, right
     slope = None if f is None or g is None else above(arb((g - f) / (b - a)))

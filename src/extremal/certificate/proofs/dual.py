@@ -35,7 +35,6 @@ from extremal.certificate.arithmetic.enclosures import (
     ONE,
     above,
     fraction,
-    largest,
     leaves_of,
     of_vectors,
     ratio_above,
@@ -102,15 +101,14 @@ class SumWorth:
         return [1] * self.k
 
     def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq | None:
-        """The largest of (μ(r) − paid(r))/(w·r); None when it is infinite."""
+        """The largest of (μ(r) − paid(r))/(w·r), None when it is infinite. Only μ is rounded: where it is 0, as at
+        ε = 0, so is the bound."""
         parts = zip(self.weights, leaves_of(self.goal), strict=True)
         weighed = [(weight, rule_of(leaf, of_vectors)) for weight, leaf in parts if weight]
-
-        def quotient(ray: Ray) -> arb:
-            value = sum((weight * rule(ray) for weight, rule in weighed), arb(0))
-            return (value - arb(fmpq(paid(ray), paid.unit))) / sum(ray) * self.k
-
-        return above(largest(map(quotient, rays)))
+        values = ((above(sum((weight * rule(ray) for weight, rule in weighed), arb(0))), ray) for ray in rays)
+        found = [None if v is None else (v - fmpq(paid(ray), paid.unit)) / sum(ray) * self.k for v, ray in values]
+        finite = [quotient for quotient in found if quotient is not None]
+        return max(finite) if len(finite) == len(found) else None
 
     def most_of_patterns(self, cone: Staircase, alpha: Vector) -> fmpq | None:
         """The same on the rays of ε-LDP."""

@@ -70,12 +70,15 @@ class Order(Proof):
         cell = _cells(p0, p1, self.ends)
         (sums0, total0), (sums1, total1) = (p.masses(cell, len(self.ends) + 1) for p in (p0, p1))
         masses = [(a * total1, b * total0) for a, b in zip(sums0, sums1, strict=True)]
+        return _longest_path(cone, rule, self._nodes(masses), total0 * total1, rational(self.value))
+
+    def _nodes(self, masses: list[Direction]) -> list[Node]:
+        """The polygon around the curve of cells with these masses."""
         directions = [(0, 1), *((end.numerator, end.denominator) for end in self.ends), (1, 0)]
         filled = [(ends, mass) for ends, mass in zip(pairwise(directions), masses, strict=True) if any(mass)]
         if len(filled) > MOST_CELLS:
             raise Refused(f"there may be {MOST_CELLS} cells with mass", "cells", len(filled))
-        nodes = _turning_points([ends for ends, _ in filled], [mass for _, mass in filled])
-        return _longest_path(cone, rule, nodes, total0 * total1, rational(self.value))
+        return _turning_points([ends for ends, _ in filled], [mass for _, mass in filled])
 
 
 def _longest_path(cone: Staircase, rule: PairRule, nodes: list[Node], whole: int, value: fmpq) -> Bound:

@@ -53,99 +53,79 @@ RATIO_BITS = 128  # of e^ε, rounded up
 
 
 @dataclass(frozen=True)
-class Shares:
-    """What is wanted of the records: sizes k_j, weights w_j, the largest error or their sum, and ρ/K."""
+class Wanted:
+    """What is wanted of the records: Σ b_A/μ_A over the sets A of questions in `members`, b_A in `errors`; or, where
+    `sizes` are given, the largest b_j/(k_j·μ_j). bias is ρ/K."""
 
+    members: list[tuple[int, ...]]
+    errors: list[Fraction]
     sizes: tuple[int, ...]
-    weights: tuple[Fraction, ...]
-    largest: bool
     bias: Fraction
 
-    @property
-    def members(self) -> list[tuple[int, ...]]:
-        """The sets of questions whose μ the cost is about."""
-        return [(j,) for j in range(len(self.sizes))]
-
     @classmethod
-    def of(cls, goal: Goal, sizes: tuple[int, ...]) -> Shares:
-        """The goal, where it is about the shares of questions with these numbers of answers.
+    def of(cls, goal: Goal, sizes: tuple[int, ...]) -> Wanted:
+        """The goal, where it is about the shares or the cross-tables of questions with these numbers of answers.
 
         Raises:
             Refused: it is not.
         """
-        if isinstance(goal, QuestionsGoal):
-            if goal.sizes != sizes:
-                raise Refused("the proof must be about the questions of the goal", "sizes", list(sizes)[:8])
-            return cls(sizes, goal.weights, goal.largest, Fraction(0))
-        if not isinstance(goal, WorkloadGoal):
-            raise Refused("this proof is about the shares of questions", "utility", goal.name)
-        if not 1 <= len(sizes) <= MOST_QUESTIONS or min(sizes) < 2 or prod(sizes) != goal.k or goal.k > MOST_LISTED:
-            raise Refused("the answers of the questions must make the records", "sizes", list(sizes)[:8])
-        single = goal.source.single
-        if single is None or len(set(single.weights)) != 1:
-            raise Refused("records must be equally likely", "utility", goal.name)
-        return cls(sizes, _weights(goal, sizes), False, RESOLUTION / goal.k)
-
-    def below(self, v: Sequence[Fraction], most: Fraction) -> Fraction:
-        """The bound on the cost from Σ v_j·μ_j ≤ M."""
-        errors = [w * (1 - Fraction(1, k)) for w, k in zip(self.weights, self.sizes, strict=True)]
-        whole = most + self.bias * sum(v, Fraction(0))
-        if whole <= 0 or not any(v):
-            raise Refused("the proof must give a positive bound", "v", 0)
-        if self.largest:
-            return sum((x * b / k for x, b, k in zip(v, errors, self.sizes, strict=True)), Fraction(0)) / whole
-        return sum((root_below(x * b) for x, b in zip(v, errors, strict=True)), Fraction(0)) ** 2 / whole
-
-
-@dataclass(frozen=True)
-class Tables:
-    """The cross-tables of all pairs of questions with k_j answers."""
-
-    sizes: tuple[int, ...]
-
-    @classmethod
-    def of(cls, goal: TablesGoal, sizes: tuple[int, ...]) -> Tables:
-        """The goal, where it is about questions with these numbers of answers.
-
-        Raises:
-            Refused: it is not.
-        """
-        if goal.sizes != sizes:
+        if isinstance(goal, (QuestionsGoal, TablesGoal)) and goal.sizes != sizes:
             raise Refused("the proof must be about the questions of the goal", "sizes", list(sizes)[:8])
-        return cls(sizes)
+        if isinstance(goal, TablesGoal):
+            return cls._of_tables(sizes)
+        if isinstance(goal, QuestionsGoal):
+            weights, largest, bias = goal.weights, goal.largest, Fraction(0)
+        else:
+            weights, largest, bias = _weights(_listed(goal, sizes), sizes), False, RESOLUTION / goal.k
+        errors = [w * (1 - Fraction(1, k)) for w, k in zip(weights, sizes, strict=True)]
+        return cls([(j,) for j in range(len(sizes))], errors, sizes if largest else (), bias)
 
-    @property
-    def members(self) -> list[tuple[int, ...]]:
-        """The sets of questions whose μ the cost is about."""
-        each = range(len(self.sizes))
-        return [*combinations(each, 1), *combinations(each, 2)]
+    @classmethod
+    def _of_tables(cls, sizes: tuple[int, ...]) -> Wanted:
+        each, inverses = range(len(sizes)), [Fraction(1, k) for k in sizes]
+        found = cls([*combinations(each, 1), *combinations(each, 2)], [], (), Fraction(0))
+        for members in found.members:
+            own = prod((1 - inverses[j] for j in members), start=Fraction(1))
+            alone = sum(inverses) - inverses[members[0]] if len(members) == 1 else Fraction(1)
+            found.errors.append(own * alone / comb(len(sizes), 2))
+        return found
 
     def below(self, v: Sequence[Fraction], most: Fraction) -> Fraction:
         """The bound on the cost from Σ v_A·μ_A ≤ M."""
-        if not any(v):
+        whole = most + self.bias * sum(v, Fraction(0))
+        if whole <= 0 or not any(v):
             raise Refused("the proof must give a positive bound", "v", 0)
-        inverses = [Fraction(1, k) for k in self.sizes]
-        errors = []
-        for members in self.members:
-            own = prod((1 - inverses[j] for j in members), start=Fraction(1))
-            alone = sum(inverses) - inverses[members[0]] if len(members) == 1 else Fraction(1)
-            errors.append(own * alone / comb(len(self.sizes), 2))
-        return sum((root_below(x * b) for x, b in zip(v, errors, strict=True)), Fraction(0)) ** 2 / most
+        if self.sizes:
+            return sum((x * b / k for x, b, k in zip(v, self.errors, self.sizes, strict=True)), Fraction(0)) / whole
+        return sum((root_below(x * b) for x, b in zip(v, self.errors, strict=True)), Fraction(0)) ** 2 / whole
+
+
+def _listed(goal: Goal, sizes: tuple[int, ...]) -> WorkloadGoal:
+    """The goal, where it is a workload of the records of these questions, equally likely."""
+    if not isinstance(goal, WorkloadGoal):
+        raise Refused("this proof is about the shares of questions", "utility", goal.name)
+    if not 1 <= len(sizes) <= MOST_QUESTIONS or min(sizes) < 2 or prod(sizes) != goal.k or goal.k > MOST_LISTED:
+        raise Refused("the answers of the questions must make the records", "sizes", list(sizes)[:8])
+    single = goal.source.single
+    if single is None or len(set(single.weights)) != 1:
+        raise Refused("records must be equally likely", "utility", goal.name)
+    return goal
 
 
 def _weights(goal: WorkloadGoal, sizes: tuple[int, ...]) -> tuple[Fraction, ...]:
-    """w_j of a workload whose matrix has Σ_j w_j·1[x_j = z_j] for records x and z, the last question counting fastest;
-    refused when it has not."""
-    gram = np.array(goal.gram, dtype=object)
+    """w_j of a workload whose matrix, centred, is that of Σ_j w_j·1[x_j = z_j] for records x and z, the last question
+    counting fastest; refused when it is not. What centring takes away is the same in all mechanisms: A·1 is known."""
+    sums = goal.gram.sum(axis=1)
+    centred = goal.gram * goal.k**2 - goal.k * (sums[:, None] + sums) + sums.sum()
     places = np.array(list(product(*map(range, sizes))), dtype=np.int64)
     steps = [prod(sizes[j + 1 :]) for j in range(len(sizes))]
-    weights = [int(gram[0, 0]) - int(gram[0, step]) for step in steps]
-    expected: Integers = np.zeros_like(gram)
+    weights = [int(centred[0, 0]) - int(centred[0, step]) for step in steps]
+    expected: Integers = np.zeros_like(centred)
     for j, weight in enumerate(weights):
         expected = expected + weight * (places[:, None, j] == places[None, :, j]).astype(object)
-    if min(weights) < 0 or not (expected == gram).all():
+    if min(weights) < 0 or not (expected - expected[0, 0] == centred - centred[0, 0]).all():
         raise Refused("the workload must be the shares of every question", "sizes", list(sizes)[:8])
-    return tuple(Fraction(weight, goal.denominator) for weight in weights)
+    return tuple(Fraction(weight, goal.denominator * goal.k**2) for weight in weights)
 
 
 def root_below(number: Fraction) -> Fraction:
@@ -186,7 +166,7 @@ class Agreements(Proof):
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         ratio = ratio_above(privacy)
-        wanted = Tables.of(goal, self.sizes) if isinstance(goal, TablesGoal) else Shares.of(goal, self.sizes)
+        wanted = Wanted.of(goal, self.sizes)
         found, common = self._spectrum()
         whole = found.reshape(-1)
         nu = Fraction(int(whole[0]), common)
@@ -201,16 +181,11 @@ class Agreements(Proof):
 
     def _spectrum(self) -> tuple[Integers, int]:
         """N̂ by how many questions of each group are in A, times the common denominator."""
-        count = len(set(self.groups))
-        if len(self.groups) != len(self.sizes) or sorted(set(self.groups)) != list(range(count)) or min(self.sizes) < 2:
-            raise Refused("there must be a group 0, 1, … of each question", "groups", self.groups[:8])
-        members = [[k for k, g in zip(self.sizes, self.groups, strict=True) if g == own] for own in range(count)]
+        members = self._by_group()
         shape = tuple(len(part) + 1 for part in members)
-        if any(len(set(part)) != 1 for part in members):
-            raise Refused("questions of a group must have the same number of answers", "groups", self.groups[:8])
         if prod(shape) > MOST_VECTORS or len(self.numbers) != prod(shape) - 1 or min(self.numbers, default=0) < 0:
             raise Refused("there must be a number ≥ 0 for every vector but 0", "numbers", len(self.numbers))
-        common = lcm(*(number.denominator for number in self.numbers)) if self.numbers else 1
+        common = lcm(*(number.denominator for number in self.numbers))
         values = [0, *(number.numerator * (common // number.denominator) for number in self.numbers)]
         table: Integers = np.array(values, dtype=object).reshape(shape)
         for axis, part in enumerate(members):
@@ -218,6 +193,16 @@ class Agreements(Proof):
             eigen = np.array(krawtchouk(len(part), part[0]), dtype=object)
             table = np.moveaxis(np.tensordot(eigen, moved, axes=1), 0, axis)
         return table, common
+
+    def _by_group(self) -> list[list[int]]:
+        """The numbers of answers of the questions of each group."""
+        count = len(set(self.groups))
+        if len(self.groups) != len(self.sizes) or sorted(set(self.groups)) != list(range(count)) or min(self.sizes) < 2:
+            raise Refused("there must be a group 0, 1, … of each question", "groups", self.groups[:8])
+        members = [[k for k, g in zip(self.sizes, self.groups, strict=True) if g == own] for own in range(count)]
+        if any(len(set(part)) != 1 for part in members):
+            raise Refused("questions of a group must have the same number of answers", "groups", self.groups[:8])
+        return members
 
 
 def krawtchouk(n: int, k: int) -> list[list[int]]:

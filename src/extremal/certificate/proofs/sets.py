@@ -229,50 +229,60 @@ class _LiftTrees:
         return nu, reduced, open_sums[::-1]
 
     def closer(self, j: int, counts: list[int]) -> Close:
-        own = self.items[j][0]
-        # mass of the open groups from each depth on, and their lightest symbol (0: nothing is open)
-        reach, lightest = [0], [0]
-        sums: list[list[int]] = [[0]]  # all masses that the open groups can make, where they are not too many
-        for (w, _, _), n in zip(reversed(self.items), reversed(counts), strict=True):
-            reach.append(reach[-1] + n * w)
-            lightest.append(min(w, lightest[-1] or w) if n else lightest[-1])
-            few = bool(sums[-1]) and len(sums[-1]) * (n + 1) <= MOST_SUMS
-            sums.append(sorted({s + m * w for s in sums[-1] for m in range(n + 1)}) if few else [])
-        reach, lightest, sums = reach[::-1], lightest[::-1], sums[::-1]
-        full, unit, table, share = self.full, self.unit, self.table, (own << SCALE) // self.unit
+        own, open_groups = self.items[j][0], _OpenGroups([w for w, _, _ in self.items], counts)
+        full, unit, share = self.full, self.unit, (own << SCALE) // self.unit
 
         def close(token: int, state: State) -> None:
             depth, mass, price = state
-            listed = sums[depth]
-            if listed:
-                first, last = bisect_left(listed, full - own - mass), bisect_right(listed, full - mass) - 1
-                if first > last:
-                    return  # no vertex lies below
-                least, most = mass + listed[first], mass + listed[last]
-            else:
-                most, least = mass + reach[depth], mass
-                if least < full - own:  # something must be added; the lightest at least
-                    least = max(full - own, mass + lightest[depth])
-                if most > full:  # something must be left out
-                    most = min(full, most - lightest[depth])
-                if least > most:
-                    return
+            added = open_groups.between(depth, full - own - mass, full - mass)
+            if added is None:
+                return  # no vertex lies below
             if token == EMPTY:
                 raise Refused("a vertex lies below a node that is said to be empty", "depth", depth)
             nu, reduced, opened = self.multiplier(token)
             fixed = price + (nu * (full - mass)) // unit + opened[depth] - (min(0, reduced[j]) if depth <= j else 0)
-            for end in (least, most):
-                part = full - end  # f = part/own
+            for more in added:
+                part = full - mass - more  # f = part/own
                 cost = fixed + reduced[j] * part // own
-                place, rest = divmod(part * TABLE, own)
-                # concave: above its chords
-                low = table(place) + ((table(place + 1) - table(place)) * rest // own if rest else 0)
-                if cost + share * low // (1 << SCALE) >= self.least:
+                if cost + share * self.near_dip(part, own) // (1 << SCALE) >= self.least:
                     continue
                 if cost + share * self.dip(fmpq(part, own)) // (1 << SCALE) < self.least:
                     raise Refused("a node of the tree is not closed by its multiplier", "choice", token)
 
         return close
+
+    def near_dip(self, part: int, own: int) -> int:
+        """At most dip(part/own)/step, from the table: it is concave, above its chords."""
+        place, rest = divmod(part * TABLE, own)
+        low = self.table(place)
+        return low + ((self.table(place + 1) - low) * rest // own if rest else 0)
+
+
+class _OpenGroups:
+    """What the groups that are open from each depth on can add: their mass, their lightest symbol (0: nothing is
+    open), and all sums that they can make, where those are not too many."""
+
+    def __init__(self, weights: list[int], counts: list[int]) -> None:
+        reach, lightest, sums = [0], [0], [[0]]
+        for w, n in zip(reversed(weights), reversed(counts), strict=True):
+            reach.append(reach[-1] + n * w)
+            lightest.append(min(w, lightest[-1] or w) if n else lightest[-1])
+            few = bool(sums[-1]) and len(sums[-1]) * (n + 1) <= MOST_SUMS
+            sums.append(sorted({s + m * w for s in sums[-1] for m in range(n + 1)}) if few else [])
+        self.reach, self.lightest, self.sums = reach[::-1], lightest[::-1], sums[::-1]
+
+    def between(self, depth: int, low: int, high: int) -> tuple[int, int] | None:
+        """Numbers around all masses from `low` to `high` that can be added; None when there is none."""
+        listed = self.sums[depth]
+        if listed:
+            first, last = bisect_left(listed, low), bisect_right(listed, high) - 1
+            return (listed[first], listed[last]) if first <= last else None
+        least, most = 0, self.reach[depth]
+        if low > 0:  # something must be added; the lightest at least
+            least = max(low, self.lightest[depth])
+        if most > high:  # something must be left out
+            most = min(high, most - self.lightest[depth])
+        return (least, most) if least <= most else None
 
 
 class _SumTree:

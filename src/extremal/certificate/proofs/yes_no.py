@@ -32,9 +32,9 @@ import numpy.typing as npt
 
 from extremal.certificate.limits import work_of_entries
 from extremal.certificate.proof import Bound, Proof, Refused
-from extremal.certificate.proofs.questions import Shares, ratio_above
+from extremal.certificate.proofs.questions import Wanted, ratio_above
 from extremal.certificate.reading import Counts
-from extremal.problem import Goal, Privacy
+from extremal.problem import Goal, Privacy, TablesGoal
 
 MOST_LISTED = 7  # questions whose sets are listed: two seconds
 PER_SET, PER_LEVEL = 30, 250_000  # units of work: a pair of records of a few questions, a level of the recursion
@@ -62,11 +62,12 @@ class YesNo(Proof):
         return work_of_entries(goal) + (PER_SET * 4**count if count <= MOST_LISTED else PER_LEVEL * count)
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
-        ratio, wanted = ratio_above(privacy), Shares.of(goal, self.sizes)
+        ratio, wanted = ratio_above(privacy), Wanted.of(goal, self.sizes)
         count = len(self.sizes)
-        if set(self.sizes) != {2} or count > MOST_QUESTIONS:
-            raise Refused(f"this proof is about up to {MOST_QUESTIONS} yes/no questions", "sizes", self.sizes[:8])
-        if ratio > 3 and len(set(wanted.weights)) > 1:
+        if set(self.sizes) != {2} or count > MOST_QUESTIONS or isinstance(goal, TablesGoal):
+            what = f"the shares of up to {MOST_QUESTIONS} yes/no questions"
+            raise Refused(f"this proof is about {what}", "sizes", self.sizes[:8])
+        if ratio > 3 and len(set(wanted.errors)) > 1:
             raise Refused("above e^ε = 3 all questions must have the same weight", "weights", count)
         return wanted.below([Fraction(1)] * count, most_told(count, ratio))
 
@@ -91,13 +92,7 @@ def largest_squares(count: int) -> tuple[int, ...]:
     >>> largest_squares(2)
     (0, 2, 4, 2, 0)
     """
-    order = sorted(range(1 << count), key=lambda x: (-sum(_sums(x, count)), x))  # a record stands after those above it
-    place = {x: i for i, x in enumerate(order)}
-    above = [[place[y] for y in _covers(x, count)] for x in order]
-    below: list[list[int]] = [[] for _ in order]
-    for i, upper in enumerate(above):
-        for j in upper:
-            below[j].append(i)
+    order, above, below = _dominance(count)
     signs = [[2 * (x >> (count - 1 - j) & 1) - 1 for j in range(count)] for x in order]
     best = [0] * (len(order) + 1)
     # A set is built by adding records in their order; those that may be added next are carried along.
@@ -111,6 +106,18 @@ def largest_squares(count: int) -> tuple[int, ...]:
             later = tuple(sorted({*free[number + 1 :], *opened}))
             stack.append((size + 1, tuple(a + b for a, b in zip(sums, signs[i], strict=True)), grown, later))
     return tuple(best)
+
+
+def _dominance(count: int) -> tuple[list[int], list[list[int]], list[list[int]]]:
+    """All records, each after those above it; and by their places those next above and next below each."""
+    order = sorted(range(1 << count), key=lambda x: (-sum(_sums(x, count)), x))
+    place = {x: i for i, x in enumerate(order)}
+    above = [[place[y] for y in _covers(x, count)] for x in order]
+    below: list[list[int]] = [[] for _ in order]
+    for i, upper in enumerate(above):
+        for j in upper:
+            below[j].append(i)
+    return order, above, below
 
 
 def _sums(x: int, count: int) -> list[int]:

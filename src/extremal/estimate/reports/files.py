@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_unusable
 from extremal.columns.files import format_of
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
+from extremal.paths import refuse_unusable
 
 
 def named_files(source: Any, parameter: str) -> list[Path] | None:

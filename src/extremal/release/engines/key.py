@@ -12,8 +12,8 @@ import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
-from extremal.atomic import refuse_unusable
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile, NoSecureRandomness
+from extremal.paths import refuse_unusable
 from extremal.release.sampling.words import KEY_BYTES
 
 HEADER = b"extremal release key 1\n"

@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_unusable
 from extremal.columns.files import format_of
 from extremal.columns.files.note import OF_A_FIELD, extended
 from extremal.columns.frames import refuse_absent
 from extremal.errors import ExtremalError, FileConflict, InvalidParameter, MissingDependency, UnknownLabel
 from extremal.mechanism import Mechanism
+from extremal.paths import refuse_unusable
 from extremal.release.engines.key import ReleaseKey
 from extremal.release.engines.lazy import privatize_keyed
 

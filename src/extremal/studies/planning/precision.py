@@ -147,8 +147,7 @@ def plan(
             variance.
         assurance: with which probability a survey shall reach the half-width; not given, it is reached on average. With
             a prior and shares of randomised response or subset selection only.
-        sample: an `ex.Sample` with the columns of a survey like the planned one (weights, strata, clusters): people
-            count by Kish's design effect (`planning.design_effect`).
+        sample: an `ex.Sample` like the planned one: people count by Kish's design effect (`planning.design_effect`).
         intraclass: with clusters, the correlation of the answers of two people of one cluster; 1 is the worst case.
 
     Raises:
@@ -158,8 +157,7 @@ def plan(
     >>> found = ex.plan(k=4, epsilon=1, half_width=0.05)
     >>> found.n, round(found.half_width, 4), found.without_privacy
     (4059, 0.05, 391)
-    >>> prior = [0.4, 0.3, 0.2, 0.1]
-    >>> [ex.plan(prior=prior, epsilon=1, half_width=0.05, assurance=a).n for a in (None, 0.9)]
+    >>> [ex.plan(prior=[0.4, 0.3, 0.2, 0.1], epsilon=1, half_width=0.05, assurance=a).n for a in (None, 0.9)]
     [3531, 3646]
     >>> ex.plan(k=4, n=2000, half_width=0.05).epsilon
     1.423
@@ -167,23 +165,18 @@ def plan(
     0.065
     >>> ex.plan(workload=ex.Mean([0, 1, 2, 3]), epsilon=1, half_width=0.1).n
     3919
-    >>> areas = ex.Sample(cluster=[i // 20 for i in range(1000)])
-    >>> ex.plan(k=4, epsilon=1, half_width=0.05, sample=areas, intraclass=0.05).n
+    >>> ex.plan(k=4, epsilon=1, half_width=0.05, sample=ex.Sample(cluster=[*range(50)] * 20), intraclass=0.05).n
     8026
 
-    Reference: for the method, Chow, Shao and Wang, Sample Size Calculations in Clinical Research; for the estimates,
-    Warner (1965), Ye and Barg (2018).
+    Reference: Chow, Shao and Wang, Sample Size Calculations in Clinical Research; Warner (1965); Ye and Barg (2018).
     """
-    of_confidence = checked_level(level)
     if mechanism is not None:
         _refuse_no_mechanism(mechanism)
     solved = left_out(mechanism, epsilon, n, "half_width", half_width)
-    goal = replace(
-        _goal(mechanism, k, prior, inputs, of_confidence, workload), effect=DesignEffect.of(sample, intraclass)
-    )
+    goal = _goal(mechanism, k, prior, inputs, checked_level(level), workload)
+    goal = replace(goal, effect=DesignEffect.of(sample, intraclass))
     sure = None if assurance is None else checked_level(assurance)
-    if sure is not None and isinstance(goal, ShareOfEach):
-        goal = replace(goal, binomial=True)
+    goal = replace(goal, binomial=True) if sure is not None and isinstance(goal, ShareOfEach) else goal
     return _planned(solved, goal, mechanism, epsilon, n, half_width, sure)
 
 

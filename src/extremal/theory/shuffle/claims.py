@@ -21,7 +21,8 @@ from extremal.errors import MalformedFile, PrivacyViolation
 from extremal.exact.numbers import decimal_text
 from extremal.exact.written import refuse_other_fields, written_fraction
 from extremal.mechanism import Mechanism
-from extremal.mechanism.files import check_version, content_digest, from_json, refuse_changed, to_json, write_once
+from extremal.mechanism.files import check_version, content_digest, from_json, refuse_changed, to_json
+from extremal.mechanism.writing import write_once
 from extremal.privacy import Notion
 from extremal.theory.shuffle.accounting import data_sets, exponential, lower_delta, ranked, screened, upper_delta
 from extremal.theory.shuffle.binary import BinaryReports
