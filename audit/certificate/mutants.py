@@ -2,9 +2,10 @@
 
 Each fault changes one place of `extremal/certificate`, or of `exact/polytope`, in a copy of the source: a comparison
 turned round, a sign, a check left out, a step too far, a number rounded to the wrong side, a precondition dropped. The
-tests named for its module run against the copy until one fails. A fault that no test can notice stands in the list with
-the reason why it changes nothing; those are not run. Reported: how many were killed, and every one that survived or
-whose tests ran out of time (must be none: a test that runs on has noticed nothing).
+tests named for its module run against the copy until one fails, those first that noticed other faults of the module;
+what the checker that stands alone says of a proof is asked once, for no fault is planted in it. A fault that no test
+can notice stands in the list with the reason why it changes nothing; those are not run. Reported: how many were killed,
+and every one that survived or whose tests ran out of time (must be none: a test that runs on has noticed nothing).
 
 Run with `make audit`; give words as arguments to run only the faults that contain one of them, or a share such as 1/2
 and 2/2 to run every second one.
@@ -23,6 +24,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +33,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src/extremal"
 MODULES = ("extremal.certificate", "extremal.exact.polytope")
-SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES = (
+SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES, CHORDS = (
     f"tests/certificate/{name}.py"
     for name in (
         "test_independent",
@@ -45,9 +48,10 @@ SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS
         "test_claims",
         "proofs/test_questions",
         "proofs/test_sets",
+        "proofs/test_chords",
     )
 )
-ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES]
+ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS, QUESTIONS, TREES, CHORDS]
 POLYTOPE = "tests/exact/test_polytope.py"
 SAME, REST = (
     (SECOND, "every_example"),
@@ -58,7 +62,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "cones": [SAME, (EDGES, ""), (SECOND, "damaged&dual"), *REST],
     "enclosures": [SAME, (EDGES, ""), (VERDICTS, ""), (SECOND, "damaged&dual"), *REST],
     "dual": [SAME, (SECOND, "damaged&dual"), (SQUARES, "counted types bound_the"), *REST],
-    "chords": [SAME, (SECOND, "damaged&chords trees_of_chords"), *REST],
+    "chords": [SAME, (SECOND, "damaged&chords trees_of_chords"), (CHORDS, ""), *REST],
     "combined": [SAME, (SECOND, "damaged&one damaged&groups damaged&level different_weight"), *REST],
     "concave": [SAME, (SECOND, "damaged&concave"), (ORDER, ""), *REST],
     "order": [SAME, (SECOND, "damaged&order"), (ORDER, ""), *REST],
@@ -77,6 +81,9 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "proof": [SAME, (SECOND, "damaged"), (PARTS, ""), (VERDICTS, ""), (CLAIMS, "")],
 }
 """What runs against a fault of each module, in this order: a file, and words of which one must be in the test."""
+
+KILLERS: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+"""For each module the tests that noticed a fault of it, by file and name, and how many."""
 
 MOST_SECONDS = 600  # of processor time for the tests of one fault
 KILLED, SURVIVED, OUT_OF_TIME = "killed", "survived", "out of time"
@@ -133,21 +140,54 @@ def outcome(fault: Fault | None, place: Path) -> str:
     shutil.copy(SOURCE / "exact/polytope.py", place / "exact")
     if fault is not None:
         fault.plant(place)
+    heard, told = os.pipe()
     child = os.fork()
     if child == 0:
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 2)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+        runner = Runner()
         try:
             load_kernel(place)
-            for path, words in TESTS[fault.module] if fault else [(path, "") for path in ALL]:
-                run(ROOT / path, words)
+            for path, words in planned(fault):
+                runner.run(path, words)
             os._exit(0)
         except BaseException:  # whatever a fault brings about, an interrupt or an exit included, is noticed
+            os.write(told, f"{runner.path}\n{runner.called}".encode())
             os._exit(1)
+    os.close(told)
+    with os.fdopen(heard, encoding="utf-8") as pipe:
+        path, _, called = pipe.read().partition("\n")
+    if fault is not None and called:
+        KILLERS[fault.module][path, called] += 1
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return {0: SURVIVED, -signal.SIGPROF: OUT_OF_TIME}.get(code, KILLED)
+
+
+def planned(fault: Fault | None) -> list[tuple[str, str]]:
+    """Files of tests and words; first the tests that noticed other faults of the module, the most successful ones
+    before the others."""
+    if fault is None:
+        return [(path, "") for path in ALL]
+    known = [(path, f"={called}") for (path, called), _ in KILLERS[fault.module].most_common()]
+    return [*known, *TESTS[fault.module]]
+
+
+def remember() -> None:
+    """Ask the checker once about each proof: no fault is planted in it."""
+    comparison = importlib.import_module("support.proofs.comparison")
+    ask, known = comparison.checker_says, dict[str, Any]()
+
+    def checker_says(proof: Any, privacy: Any, utility: Any) -> Any:
+        key = repr((proof, privacy.to_json(), utility.to_json()))
+        if key not in known:
+            known[key] = ask(proof, privacy, utility)
+        return known[key]
+
+    comparison.checker_says = checker_says  # type: ignore[attr-defined]
+    for path, words in dict.fromkeys(asked for tests in TESTS.values() for asked in tests if asked[0] == SECOND):
+        Runner().run(path, words)
 
 
 def load_kernel(place: Path) -> None:
@@ -170,15 +210,44 @@ def load_kernel(place: Path) -> None:
                     setattr(module, key, getattr(sys.modules[where], what))
 
 
-def run(path: Path, words: str) -> None:
-    """Every test of a file whose name and arguments contain one of the words; the first failure ends it."""
-    import pytest
+class Runner:
+    """Runs tests in this process, each once; the first failure ends it, and `path` and `called` say which it was."""
 
-    spec = importlib.util.spec_from_file_location(f"planted_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    def __init__(self) -> None:
+        self.path, self.called = "", ""
+        self.done: set[tuple[str, str]] = set()
+        self.loaded: dict[str, Any] = {}
+
+    def run(self, path: str, words: str) -> None:
+        """Every test of a file whose name and arguments contain one of the words, or are what follows =."""
+        self.path, self.called = path, ""
+        if path not in self.loaded:
+            self.loaded[path] = self._load(ROOT / path)
+        for called, test, given in _tests_in(self.loaded[path]):
+            exactly = words.startswith("=")
+            wanted = called == words[1:] if exactly else not words or _is_meant(called, words)
+            if not wanted or (path, called) in self.done:
+                continue
+            self.done.add((path, called))
+            self.called = called
+            _call(test, given)
+
+    @staticmethod
+    def _load(path: Path) -> Any:
+        spec = importlib.util.spec_from_file_location(f"planted_{path.stem}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+def _is_meant(called: str, words: str) -> bool:
+    return any(all(w in called for w in word.split("&")) for word in words.split())
+
+
+def _tests_in(module: Any) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+    """The tests of a module with their arguments, as a name that says both."""
     for name, test in list(vars(module).items()):
         if not name.startswith("test_"):
             continue
@@ -188,16 +257,16 @@ def run(path: Path, words: str) -> None:
             for (names, _), value in zip(marks, chosen, strict=True):
                 split = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
                 given |= zip(split, value if len(split) != 1 else (value,), strict=True)
-            called = f"{name}[{' '.join(map(str, given.values()))[:80]}]"
-            if words and not any(all(w in called for w in word.split("&")) for word in words.split()):
-                continue
-            with (
-                pytest.MonkeyPatch.context() as patch,
-                tempfile.TemporaryDirectory() as place,
-            ):
-                fixtures = {"monkeypatch": patch, "tmp_path": Path(place)}
-                wanted = inspect.signature(test).parameters
-                test(**given, **{n: f for n, f in fixtures.items() if n in wanted})
+            yield f"{name}[{' '.join(map(str, given.values()))[:80]}]".replace("\n", " "), test, given
+
+
+def _call(test: Any, given: dict[str, Any]) -> None:
+    import pytest
+
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as place:
+        fixtures = {"monkeypatch": patch, "tmp_path": Path(place)}
+        wanted = inspect.signature(test).parameters
+        test(**given, **{n: f for n, f in fixtures.items() if n in wanted})
 
 
 def main() -> int:
@@ -212,6 +281,7 @@ def main() -> int:
     for module in PRELOADED:
         importlib.import_module(module)  # before the fork: every child has them
     sys.modules["support.proofs.examples"].examples()
+    remember()
     with tempfile.TemporaryDirectory() as place:
         if not words and outcome(None, Path(place) / "extremal") != SURVIVED:
             raise RuntimeError("the tests must pass where no fault is planted")
@@ -225,7 +295,8 @@ def main() -> int:
         print(f"the same  {fault}: {fault.same}")
     killed = len(chosen) - len(same) - len(alive)
     counts = f"{len(chosen)} faults: {killed} killed, {len(same)} the same, {len(alive)} survived or out of time"
-    print(f"{counts}, {time.monotonic() - start:.0f} s")
+    used = sum(os.times()[:4])
+    print(f"{counts}, {used:.0f} s of processor time, {time.monotonic() - start:.0f} s")
     return 1 if alive else 0
 
 

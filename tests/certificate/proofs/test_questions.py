@@ -91,6 +91,11 @@ def test_more_than_seven_questions() -> None:
     assert _by_recursion(2, Fraction(10**400)) <= 25
 
 
+def test_the_inequality_is_used_up_to_a_ratio_of_three_alone() -> None:
+    for ratio, alone in ((Fraction(3), True), (Fraction(39, 10), False)):
+        assert (most_told(8, ratio) == ((ratio - 1) / (ratio + 1)) ** 2) == alone
+
+
 def test_weights_count_below_a_ratio_of_three() -> None:
     weighted = goal_of(2, 2, weights=(1, 4))
     bound = YesNo((2, 2)).bound(ex.LDP(1), weighted)
@@ -165,7 +170,8 @@ def test_a_design_for_means_of_signs_is_proved_optimal(epsilon: float) -> None:
         (Agreements((2, 3), (0, 0), (ONE,) * 2), ex.LDP(1), goal_of(2, 3), "same number of answers"),
         (Agreements((2, 2), (0, 0), (ONE,)), ex.LDP(1), goal_of(2, 2), "a number ≥ 0"),
         (Agreements((2, 2), (0, 0), (ONE, -ONE)), ex.LDP(1), goal_of(2, 2), "a number ≥ 0"),
-        (Agreements((2, 2), (0, 0), (ONE, ONE)), ex.LDP(1), goal_of(2, 2), "every r_A"),
+        (Agreements((2, 2, 2), (0,) * 3, (ZERO, ONE / 2, ZERO)), ex.LDP(1), goal_of(2, 2, 2), "every r_A"),  # r_3 = −½
+        (Agreements((2, 2, 2), (0,) * 3, (ONE,) * 3), ex.LDP(1), goal_of(2, 2, 2), "ν must be"),  # ν = 7
         (
             Agreements((2, 2, 2), (0,) * 3, (ONE, Fraction(0), Fraction(0))),
             ex.LDP(2),
