@@ -72,7 +72,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "workload_cost": [(EDGES, ""), (COST, ""), (SQUARES, "counted types bound_the"), SAME, (CLAIMS, "")],
     "polytope": [SAME, (EDGES, ""), (PARTS, ""), (POLYTOPE, "")],
     "whole": [SAME, (EDGES, ""), (COST, "definition counted")],
-    "doubles": [(COST, "factor"), (ORDER, "prices"), SAME, (ORDER, "")],
+    "doubles": [(COST, "factor sums_over_sets"), (ORDER, "prices"), SAME, (ORDER, "")],
     "verify": [(VERDICTS, ""), (CLAIMS, "")],
     "certificate": [(VERDICTS, ""), (CLAIMS, "")],
     "questions": [SAME, (QUESTIONS, ""), (SECOND, "damaged&agreements"), *REST],

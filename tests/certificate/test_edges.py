@@ -15,7 +15,7 @@ from extremal.certificate import Chords, ChosenPrior, Dual, Listed, Matrix, NotK
 from extremal.certificate import enclosure as enclosed
 from extremal.certificate.arithmetic import cones, workload_cost
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector
-from extremal.certificate.arithmetic.enclosures import fraction, is_infinite, pair_rule, ratio_above
+from extremal.certificate.arithmetic.enclosures import above, fraction, is_infinite, pair_rule, ratio_above
 from extremal.certificate.arithmetic.whole import folded, from_triangle, largest_quotient, multiplied
 from extremal.certificate.arithmetic.workload_cost import ExactColumns, _by_counts
 from extremal.certificate.proofs import matrix, sets
@@ -106,6 +106,24 @@ def test_an_inequality_too_far_to_matter_is_none() -> None:
 def test_only_plus_infinity_is_infinite() -> None:
     assert is_infinite(arb.pos_inf())
     assert not any(map(is_infinite, (arb.neg_inf(), arb.nan(), arb(3), arb(0, arb.pos_inf()))))
+
+
+def test_next_to_nothing_is_rounded_up() -> None:
+    """Up to a rational of few digits: at or above the ball, and never 0 for something positive."""
+    tiny = arb(1) / (arb(2) ** (1 << 17))
+    assert above(tiny) == fmpq(1, 1 << (1 << 16))
+    assert above(-tiny) == above(arb(0)) == 0
+
+
+def test_a_mass_that_one_hypothesis_excludes() -> None:
+    """f(0) and lim f(x)/x of KL and its reverse: M₀ = 0 costs KL what M₁ is, and M₁ = 0 everything."""
+    zero, half = arb(0), arb(0.5)
+    kl, reverse = (
+        pair_rule(goal.problem()) for goal in (ex.KL([0.5, 0.5], [0.2, 0.8]), ex.ReverseKL([0.5, 0.5], [0.2, 0.8]))
+    )
+    assert kl(zero, half, -half) == reverse(half, zero, half) == half
+    assert is_infinite(kl(half, zero, half))
+    assert is_infinite(reverse(zero, half, -half))
 
 
 @pytest.mark.parametrize(
