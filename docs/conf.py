@@ -100,7 +100,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
-    "default_thumb_file": str(HERE / "images" / "tradeoff.png"),
+    "default_thumb_file": str(HERE / "images" / "survey.png"),
 }
 
 ROOMS = {

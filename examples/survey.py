@@ -74,8 +74,9 @@ def main() -> None:
     for name, n, one in zip(mechanisms, people, found, strict=True):
         print(f"{name:20s} {one.estimate[0]:9.1f} {1.96 * one.standard_error[0]:11.1f}   {n:,.0f}")
     print(f"{'truth':20s} {truth:9.1f}   thousand dollars; randomised once, your numbers differ each time\n")
-    saved = [f"{people[i] - people[0]:,.0f} people against {what}" for i, what in ((1, "one bit"), (3, "response"))]
-    print(f"Saved: {' and '.join(saved)}, when all brackets are equally likely.")
+    bit, response = (f"{people[i] - people[0]:,.0f}" for i in (1, 3))
+    print(f"The design saves {bit} people compared with one bit and {response} compared with randomised response,")
+    print("if all brackets are equally likely.")
     drawn = picture(list(mechanisms), people, found, truth)
     print(f"Picture: {save(drawn, PICTURE, overwrite=True)}\n")
     print("Next: .venv/bin/python examples/survey.py 0.5        another ε")

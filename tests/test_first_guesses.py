@@ -83,6 +83,11 @@ def test_every_constructor_takes_labels_or_their_number(make: object) -> None:
         ("ex.plan(k=4, epsilon=1, half_width=5)", "Write ± 5 percentage points as 0.05"),
         ("ex.plan(k=4, epsilon=1, half_width='5%')", "Write ± 5 percentage points as 0.05"),
         ("ex.plan(4, epsilon=1, n=100)", "The number of inputs is k=…"),
+        ("ex.plan(4, 1, 0.05)", "Call it as ex.plan(k=4, epsilon=1, half_width=0.05)"),
+        ("ex.plan_test([0.5, 0.5], [0.4, 0.6], 1)", "Call it as ex.plan_test(p0=[0.5, 0.5]"),
+        ("ex.Mean(5)", "a scale from 0 to 4 has range(5)"),
+        ("ex.Frequencies(['no', 'yes'])", "labels belong in inputs="),
+        ("ex.privatize([], ex.randomized_response(2, 1))", "privatize(frame, column='answer', mechanism=m)"),
         ("ex.Questionnaire(['drugs', 'party'])", 'ex.Questionnaire({"drugs": m1, "party": m2})'),
         ("ex.Questionnaire.within(4, ['drugs'])", '{"drugs": ["no", "yes"], "party": 8}'),
         ("ex.Questionnaire.within(4, {'drugs': 'no,yes'})", "a question needs its answers"),
@@ -190,3 +195,14 @@ def test_mistakes_in_a_questionnaire_are_told_what_to_do() -> None:
         ex.Questionnaire.within(4, {"sick": 1})
     with pytest.raises(InvalidParameter, match="The questions are 'sick'"):
         ex.Questionnaire.within(4, {"sick": 2}, importance={"sik": 2})
+
+
+def test_a_design_says_what_its_mechanism_does() -> None:
+    d = ex.design(ex.LDP(1), ex.Frequencies(2))
+    with pytest.raises(
+        AttributeError, match=r"'Design' object has no attribute 'privatize'. Its mechanism has: design.mec"
+    ):
+        d.privatize([0, 1])
+    with pytest.raises(AttributeError, match="'nothing'$"):
+        d.nothing  # noqa: B018
+    assert not hasattr(d, "_nothing")

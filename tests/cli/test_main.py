@@ -98,7 +98,11 @@ def test_a_closed_pipe_after_the_work_is_success(tmp_path: Path, mechanism: Path
 def test_signals_leave_nothing_and_no_traceback(tmp_path: Path, mechanism: Path, number: signal.Signals) -> None:
     (tmp_path / "in.csv").write_text("x\n" + "no\n" * 3_000_000)
     command = [sys.executable, "-m", "extremal", "privatize", "in.csv", "--column", "x", "--mechanism", "m.json"]
-    running = subprocess.Popen([*command, "-o", "out.csv"], cwd=tmp_path, stderr=subprocess.PIPE)
+    before = signal.signal(number, signal.SIG_DFL)  # under nohup or in the background the child would ignore it
+    try:
+        running = subprocess.Popen([*command, "-o", "out.csv"], cwd=tmp_path, stderr=subprocess.PIPE)
+    finally:
+        signal.signal(number, before)
     while not list(tmp_path.glob(".out.csv.*.tmp")) and running.poll() is None:
         time.sleep(0.01)
     running.send_signal(number)

@@ -17,7 +17,7 @@ def test_from_a_budget_to_estimates(tmp_path: Path, capsys: pytest.CaptureFixtur
     questions = ["drugs=no,yes", "party=3"]
     asked = ["questionnaire", "make", *questions, "--epsilon", "40", "--strategy", "split", "--importance", "drugs=2"]
     assert main([*asked, "-o", file]) == 0
-    assert "2 questions: ε = 40 per person" in capsys.readouterr().out
+    assert "Questionnaire: 2 questions; ε = 40 per person" in capsys.readouterr().out
     assert main([*asked, "-o", file]) == 2
     pd.DataFrame({"drugs": ["no", "yes", "no"] * 30, "party": [0, 1, 2] * 30}).to_csv(answers, index=False)
     assert main(["questionnaire", "privatize", file, answers, "-o", reports]) == 0

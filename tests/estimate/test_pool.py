@@ -42,3 +42,5 @@ def test_bad_parts() -> None:
         ex.pool([(["a", "b"], OLD), ([0, 1], ex.randomized_response(3, 1))])
     with pytest.raises(ex.errors.InvalidParameter, match="pairs"):
         ex.pool([(["a", "b"], "mechanism")])  # type: ignore[list-item]
+    with pytest.raises(ex.errors.InvalidParameter, match=r"pairs .*got parts='FrequencyEstimate'"):
+        ex.pool([ex.estimate_frequencies(["a", "b"], OLD)])  # type: ignore[list-item]

@@ -64,8 +64,9 @@ def test_what_is_served_is_what_is_packaged(served: str) -> None:
 
 @pytest.mark.parametrize("path", ["/../pyproject.toml", "/etc/passwd", "/numbers.py", "/.git/config"])
 def test_nothing_else_is_served(served: str, path: str) -> None:
-    with pytest.raises(urllib.error.HTTPError, match="404"):
+    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
         urllib.request.urlopen(f"{served}{path}")
+    refused.value.close()
 
 
 def test_a_port_that_there_is_not(capsys: pytest.CaptureFixture[str]) -> None:

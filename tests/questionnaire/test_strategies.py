@@ -284,4 +284,6 @@ def test_where_there_is_no_bound_or_no_certificate() -> None:
     with pytest.raises(ex.errors.InvalidParameter, match="asked jointly"):
         split.certificate()
     with pytest.raises(ex.errors.TooLarge, match="records"):
-        Questionnaire.within(1, {"a": 10_000, "b": 10_000}, "sample").certificate()
+        Questionnaire.within(1, dict.fromkeys("abc", 1000), "sample").certificate()
+    with pytest.raises(ex.errors.TooLarge, match="numbers the reports; got reports='more than 2.[0-9]+'"):
+        Questionnaire.within(1, {"a": 300, "b": 300}, "sample").certificate()

@@ -68,7 +68,7 @@ PRIVACIES = {
         LIP,
         (
             Option("prior", "--prior", "prior", ANSWERS, PROMISED),
-            Option("lower", "--lower", "number", "the other side of asymmetric lip, in nats"),
+            Option("lower", "--lower", "number", "lower level of asymmetric LIP, in nats (default: --epsilon)"),
         ),
     ),
     "maximal": Choice(MaximalLeakage, ()),
@@ -184,7 +184,7 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) 
         metavar="P;P;…",
         help="several distributions to tell apart, separated by semicolons: the mean over all ordered pairs counts",
     )
-    verb.add_argument("--worst-case", action="store_true", help="with --hypotheses: the pair that is told apart least")
+    verb.add_argument("--worst-case", action="store_true", help="with --hypotheses: the hardest pair, not the mean")
 
 
 def add_privacy_arguments(verb: argparse.ArgumentParser) -> None:

@@ -68,7 +68,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     action.add_argument("output", help="the file to write")
     action.add_argument("--overwrite", action="store_true", help="replace an existing file")
 
-    action = _action(actions, "restore", _restore, "make a study's folder of a backup", store=False)
+    action = _action(actions, "restore", _restore, "make a study's folder from a backup", store=False)
     action.add_argument("backup", help="a file that backup wrote")
 
 

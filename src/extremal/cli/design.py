@@ -31,7 +31,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_utility_arguments(verb)
     verb.add_argument(
-        "--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated or a range 0-10; they say --k too"
+        "--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated or a range 0-10, instead of --k"
     )
     verb.add_argument("--max-outputs", type=int, metavar="N", help="at most this many different reports")
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")

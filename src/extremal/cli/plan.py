@@ -18,15 +18,15 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "plan",
         help="how many people a survey needs, at which ε, for which precision or power",
-        description="Give all but one of --n, --epsilon (or --mechanism) and --half-width: it is solved for. With --p0 "
-        "and --p1 a test is planned, and --power stands for --half-width.",
+        description="Compute a sample size, a privacy level or a precision: give all but one of --n, --epsilon (or "
+        "--mechanism) and --half-width. With --p0 and --p1 a test is planned, with --power in place of --half-width.",
         epilog="examples:\nextremal plan --k 4 --epsilon 1 --half-width 0.05\n"
         "extremal plan --questionnaire questions.json --n 1200\n"
         "extremal plan --p0 0.5,0.5 --p1 0.4,0.6 --epsilon 1 --power 0.8",
     )
-    verb.add_argument("--mechanism", metavar="FILE", help="what will be asked with; left out: the best at --epsilon")
+    verb.add_argument("--mechanism", metavar="FILE", help="the mechanism to use (default: the best at --epsilon)")
     verb.add_argument(
-        "--questionnaire", metavar="FILE", help="several questions: every one's half-width, or the people"
+        "--questionnaire", metavar="FILE", help="plan for several questions: the half-width of each, or the people"
     )
     verb.add_argument("--k", type=int, help="number of different answers")
     verb.add_argument("--inputs", metavar="A,B,…", help="the answers, comma-separated or a range 0-10, instead of --k")
@@ -35,8 +35,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument(
         "--half-width", type=width, metavar="H", help="largest half-width of an interval: 0.05 for ±5 points"
     )
-    verb.add_argument("--prior", help=f"expected shares; left out: the worst case. {PRIOR_HELP}")
-    verb.add_argument("--cdf", action="store_true", help="plan for shares of each answer or an earlier one")
+    verb.add_argument("--prior", help=f"expected shares (default: the worst case): {PRIOR_HELP}")
+    verb.add_argument("--cdf", action="store_true", help="plan for cumulative shares: of each answer and all before it")
     verb.add_argument("--mean", metavar="V,V,…", help="plan for the mean of these numbers, one for each answer")
     verb.add_argument("--level", type=float, help="confidence level (default 0.95)")
     verb.add_argument("--p0", help="null hypothesis of a test")

@@ -31,7 +31,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--mechanism", action="append", required=True, metavar="FILE", help="its mechanism file")
     verb.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write, of the same format")
     verb.add_argument(
-        "--engine", choices=["files", "spark"], default="files", help="spark: data that outgrow a machine"
+        "--engine", choices=["files", "spark"], default="files", help="spark: for data too large for one machine"
     )
     verb.add_argument("--master", metavar="URL", help="of the Spark cluster (default: local[*])")
     verb.add_argument("--row-id", metavar="NAME", help="a column of unique ids, for spark")

@@ -50,7 +50,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
     action = _action(
-        actions, "import", _import, "make a questionnaire of a form (XLSForm, LimeSurvey, SurveyJS, REDCap)"
+        actions, "import", _import, "make a questionnaire from a form (XLSForm, LimeSurvey, SurveyJS, REDCap)"
     )
     action.add_argument("form", help="an .xlsx, .tsv, .json or .csv file, as the tool exports it")
     action.add_argument("--epsilon", required=True, help="what one person spends on all questions together, in nats")

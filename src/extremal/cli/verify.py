@@ -28,8 +28,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "verify",
         help="verify the claims of a mechanism or certificate file",
         description="Verify privacy in integer arithmetic and derive the optimality bound again, without a solver.\n"
-        "Two files, a mechanism and a certificate, are verified together, and that they belong together; beside "
-        "m.json, m.certificate.json is found and used.",
+        "Of two files, a mechanism and a certificate, it is also verified that they belong together. The certificate "
+        "of m.json is m.certificate.json beside it, if there is one.",
         epilog="exit codes:\n0 everything claimed is proved\n1 a claim is false or its proof refused\n"
         "2 malformed file or hash mismatch\n3 nothing is false, but something is not proven (a user's function, a "
         "missing proof, no claim, a gap above --gap, a file too large to check here)\n70 a defect of this program",

@@ -149,7 +149,7 @@ class ChangeEstimate(Tabled):
         return None if sampling is None else sampling.even_degrees or sampling.degrees
 
     def _below(self) -> list[str]:
-        return [f"No share changed: p = {self.test().p_value:.4g}.", *super()._below()]
+        return [f"Test that no share changed: p = {self.test().p_value:.4g}.", *super()._below()]
 
     def __repr__(self) -> str:
         return f"ChangeEstimate({len(self.inputs)} answers, n={self.n})"

@@ -87,11 +87,15 @@ def pool(
 def _refuse_parts(listed: list[Any]) -> None:
     if not listed:
         raise InvalidParameter("there must be at least one pair (reports, mechanism)", parameter="parts", value=[])
-    for reports, mechanism in listed:
-        if not isinstance(mechanism, Mechanism):
+    for part in listed:
+        if not (isinstance(part, (tuple, list)) and len(part) == 2 and isinstance(part[1], Mechanism)):
             raise InvalidParameter(
-                "parts must be pairs (reports, Mechanism)", parameter="mechanism", value=type(mechanism).__name__
+                "parts must be pairs (reports, Mechanism)",
+                parameter="parts",
+                value=type(part).__name__,
+                hint="ex.pool([(reports, mechanism), (other reports, other mechanism)])",
             )
+    for reports, mechanism in listed:
         if mechanism.inputs != listed[0][1].inputs:
             raise InvalidParameter(
                 "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k

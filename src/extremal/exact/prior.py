@@ -269,7 +269,8 @@ def _checked(p: Any, parameter: str) -> Any:
     try:
         as_fraction(p, parameter)
     except ExtremalError as error:
-        raise InvalidPrior(error.requirement, parameter=parameter, value=p) from None
+        hint = 'Write 0.5 or "1/3"; labels belong in inputs=….' if isinstance(p, str) else ""
+        raise InvalidPrior(error.requirement, parameter=parameter, value=p, hint=hint) from None
     return _as_number(p)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -110,6 +110,16 @@ class Design:
         """Sentences for people: what the closed forms reach, what a budget costs."""
         said = [remark if isinstance(remark, str) else remark.sentence() for remark in self.remarks]
         return tuple(sentence for sentence in said if sentence)
+
+    if not TYPE_CHECKING:  # or a type checker would believe every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Privatising and the like are the mechanism's: say so."""
+            theirs = not name.startswith("_") and hasattr(Mechanism, name)
+            meant = f". Its mechanism has: design.mechanism.{name}" if theirs else ""
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}{meant}", name=name, obj=self
+            )
 
     @property
     def gap(self) -> float:

@@ -55,8 +55,8 @@ class Budget:
             rows.append(["any mechanism (bound)", "", *_reached(bound)])
         header = ["strategy", "questions asked", f"half-width, n = {SHOWN_PEOPLE:,}", f"people for ± {SHOWN_MARGIN}"]
         note = (
-            "Largest 95% half-width over the questions at equal shares, times importance; of a mean, relative to its "
-            "range. A plan allows for any shares and is wider for questions with many answers."
+            "Half-widths are the largest over the questions, at 95% and equal shares, times importance; those of means "
+            "are relative to their range. A plan allows for any shares and is wider for questions with many answers."
         )
         return f"{aligned(header, rows, left=1)}\n{note}"
 

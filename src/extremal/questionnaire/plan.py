@@ -67,7 +67,7 @@ class QuestionnairePlan:
             for name, found in self.plans.items()
         ]
         head = f"Plan: {self.n:,} people; half-width of the widest {100 * self.level:g}% interval of each question"
-        note = "Of shares, whatever they are: widest near one half. Of a goal, at its prior and in its own units."
+        note = "Half-widths of shares hold for any shares; those of a goal are at its prior, in its own units."
         return f"{head}\n\n{aligned(['question', 'asked of', 'people', 'half-width'], rows, left=1)}\n{note}"
 
     __str__ = summary

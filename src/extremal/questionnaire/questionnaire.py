@@ -19,6 +19,7 @@ decided exactly. `Questionnaire.within` chooses between these ways (`extremal.qu
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -87,7 +88,7 @@ class Questionnaire:
     >>> asked.epsilon, asked.privacy
     (6.0, LDP(epsilon=6.0))
     >>> print(asked.summary().splitlines()[0])
-    6 questions: ε = 6 per person
+    Questionnaire: 6 questions; ε = 6 per person
 
     References: Kairouz, Oh, Viswanath, The Composition Theorem for Differential Privacy (2015); Kalantari, Sankar,
     Sarwate, Robust Privacy-Utility Tradeoffs under Differential Privacy and Hamming Distortion (2018), for records of
@@ -416,7 +417,7 @@ class Questionnaire:
 
         Raises:
             InvalidParameter: the questionnaire is not a joint one about shares, or never asks two questions together.
-            TooLarge: there are more than 2^24 records.
+            TooLarge: there are more than 2^24 records, or more reports than Python can number.
 
         >>> import extremal as ex
         >>> twelve = ex.Questionnaire.within(4, {f"q{i}": 2 for i in range(12)}, "joint", 4)
@@ -436,6 +437,13 @@ class Questionnaire:
                 parameter="records",
                 value=self.joint.structure.r,
                 hint="`bound` needs no list of them.",
+            )
+        if self.joint.structure.m > sys.maxsize:
+            raise TooLarge(
+                "a certificate numbers the reports",
+                parameter="reports",
+                value=f"more than 2^{self.joint.structure.m.bit_length() - 1}",
+                hint="Ask about fewer answers; `bound` needs no numbers.",
             )
         mechanism = Mechanism.from_structure(self.joint.structure, self.joint.privacy)
         if not tables:
@@ -471,14 +479,14 @@ class Questionnaire:
         """A table: question, answers, ε; and what it comes to for a person. With a budget, all strategies side by
         side."""
         count = len(self.questions)
-        head = f"{count} question{'s' if count > 1 else ''}: {self.said_level()} per person"
+        head = f"Questionnaire: {count} question{'s' if count > 1 else ''}; {self.said_level()} per person"
         rows = [
             [name, str(m.k), str(m.m) if m.m < 10**7 else "many", _said(self.notions[name])]
             for name, m in self.questions.items()
         ]
         header = ["question", "answers", "reports", "ε"]
         if self.joint is not None:
-            header, head = [*header, "asked of"], f"{head}, decided for all reports together"
+            header, head = [*header, "asked of"], f"{head}, verified for all reports together"
             rows = [
                 [*row, f"{100 * float(self.chance(name)):.3g}%"] for row, name in zip(rows, self.questions, strict=True)
             ]

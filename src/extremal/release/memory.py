@@ -171,6 +171,18 @@ def refuse_open(path: Path) -> None:
         )
 
 
+class _Own:
+    """A thread's connection, closed when the thread ends: nobody tells a memory, and SQLite's own objects wait for the
+    garbage collector."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self.database, self.process = database, os.getpid()
+
+    def __del__(self) -> None:
+        if self.process == os.getpid():  # a parent's is not to be closed here
+            self.database.close()
+
+
 class Memory:
     """Each person's stored reports, by question, in a SQLite file that only its owner can read.
 
@@ -213,7 +225,7 @@ class Memory:
             raise self._older("the memory that this guard belongs to must be there")
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         refuse_open(self.path)
-        self._local, self._inherited = threading.local(), list[sqlite3.Connection]()
+        self._local, self._inherited = threading.local(), list[_Own]()
         self.limit: Fraction | None = None
         try:
             with self._saying():
@@ -226,15 +238,20 @@ class Memory:
 
     @property
     def _database(self) -> sqlite3.Connection:
-        """A connection of this process and thread: SQLite allows no other to use it."""
-        if getattr(self._local, "process", None) != os.getpid():
-            if hasattr(self._local, "database"):
-                self._inherited.append(self._local.database)  # of a parent process: not to be closed here
-            self._local.database = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
-            self._local.process = os.getpid()
-            self._local.database.execute("PRAGMA synchronous=FULL")  # a commit is on the disk when it returns
-        found: sqlite3.Connection = self._local.database
-        return found
+        """A connection of this process and thread: transactions of two threads must not mix."""
+        own: _Own | None = getattr(self._local, "own", None)
+        if own is None or own.process != os.getpid():
+            if own is not None:
+                self._inherited.append(own)
+            # No other thread uses it, but another may be the last to let go of it.
+            own = _Own(sqlite3.connect(self.path, timeout=WAIT, isolation_level=None, check_same_thread=False))
+            try:
+                own.database.execute("PRAGMA synchronous=FULL")  # a commit is on the disk when it returns
+            except sqlite3.Error:
+                own.database.close()
+                raise
+            self._local.own = own
+        return own.database
 
     @contextlib.contextmanager
     def _saying(self) -> Iterator[None]:
@@ -458,10 +475,11 @@ class Memory:
         return _label(text)
 
     def close(self) -> None:
-        """Let go of the file; the next call opens it again."""
-        if getattr(self._local, "process", None) == os.getpid():
-            self._local.database.close()
-            del self._local.database, self._local.process
+        """Let go of the file in this thread; the next call opens it again. Other threads let go when they end."""
+        own: _Own | None = getattr(self._local, "own", None)
+        if own is not None and own.process == os.getpid():
+            own.database.close()
+            del self._local.own
 
     def __enter__(self) -> Memory:
         return self

@@ -103,7 +103,10 @@ def columns_and_mechanisms(
         chosen: dict[Any, Any] = dict(columns) if columns is not None else {column: mechanism}
     except TypeError:
         raise InvalidParameter(
-            "a column must be a name", parameter="column", value=column, hint="For several give {name: mechanism, …}."
+            "a column must be a name",
+            parameter="column",
+            value=column if columns is None else type(columns).__name__,
+            hint="privatize(frame, column='answer', mechanism=m), or {name: mechanism, …} for several.",
         ) from None
     if not chosen:
         raise InvalidParameter("at least one column must be named", parameter="columns", value=columns)

@@ -14,7 +14,7 @@ import numpy as np
 from extremal.closed_forms import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
-from extremal.plotting import figure
+from extremal.plotting import COLOUR_OF, figure
 from extremal.privacy import PML
 from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced, add_row, paragraph
 from extremal.reproduce.style import STYLES, draw_forms, labelled
@@ -205,7 +205,8 @@ def polytopes(progress: Progress) -> Reproduced:
         drawn, axes = figure(10.0, 4.6, columns=2)
         for axis, prior, star in zip(axes, priors, stars, strict=True):
             _draw_polytope(axis, prior, epsilon, MutualInformation(prior)(star))
-            axis.plot(*star, linestyle="none", marker="*", markersize=13, color="#1b6ca8", zorder=3, label="optimal")
+            look = {"linestyle": "none", "marker": "*", "markersize": 13, "color": COLOUR_OF["optimal"]}
+            axis.plot(*star, zorder=3, label="optimal", **look)
             labelled(axis, "Q(1|1)", "Q(1|2)", f"prior {tuple(prior)}, ε = log 1.5")
         axes[0].legend(framealpha=1, edgecolor="white", fontsize=9, loc="upper left")
         return drawn

@@ -133,7 +133,7 @@ def _draw_mixed(epsilons: Sequence[float], ratios: dict[int, Floats]) -> Any:
     for axis, k in zip(axes, SIZES, strict=True):
         axis.plot(epsilons, ratios[k].T, color="#999999", linewidth=0.4, alpha=0.5)
         axis.plot(epsilons, ratios[k].min(axis=0), label="worst instance", **STYLES["optimum"])
-        axis.plot(epsilons, ratios[k].mean(axis=0), label="mean", **STYLES["binary"])
+        axis.plot(epsilons, ratios[k].mean(axis=0), label="mean", **STYLES["mean"])
         axis.set_ylim(0.5, 1.01)
         axis.set_title(f"{k} inputs", fontsize=10)
         labelled(axis, "ε (nats)", "better of the two / optimum" if k == SIZES[0] else "")

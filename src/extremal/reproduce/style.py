@@ -19,11 +19,12 @@ STYLES: dict[str, dict[str, Any]] = {
     "binary": _line(COLOURS[0], "--", "s"),
     "randomised response": _line(COLOURS[1], "-.", "^", size=4),
     "geometric": _line("#888888", ":", "v", size=4),
+    "mean": _line(COLOURS[5], "--", "s"),
     "design for the centres": _line(COLOURS[2], "-", "o"),
     "best design for one pair": _line(COLOURS[0], "--", "s"),
     "subset selection": {"color": COLOURS[2], "linestyle": "-", "marker": "D", "markersize": 3.5},
 }
-"""Name of a mechanism → how its line looks."""
+"""Name of a mechanism, or of what is drawn of several → how its line looks."""
 
 DARK = 0.6  # shades above this take white figures
 

@@ -195,7 +195,10 @@ def _numbers(values: Any, parameter: str, size: int | None) -> Floats:
         array = np.asarray([float(v) for v in values])
     except (TypeError, ValueError):
         raise InvalidParameter(
-            f"{parameter} must be a sequence of numbers", parameter=parameter, value=values
+            f"{parameter} must be a sequence of numbers",
+            parameter=parameter,
+            value=values,
+            hint="One for each answer: a scale from 0 to 4 has range(5).",
         ) from None
     wanted = "at least two" if size is None else str(size)
     if (

@@ -111,6 +111,7 @@ def test_different_inputs_are_refused() -> None:
 def test_strata_and_single_numbers_have_the_words_of_statsmodels() -> None:
     by = ex.estimate_frequencies(["a", "b", "a", "c"] * 50, M, by=["n", "s"] * 100)
     assert by.nobs == 200
+    assert by.summary().startswith("Estimate: frequencies in 2 strata; n = 200 reports\n")
     assert by.params["s"].tolist() == by["s"].params.tolist()
     assert by.bse["n"].tolist() == by["n"].bse.tolist()
     assert by.conf_int(0.2).loc["s"].to_numpy() == pytest.approx(by["s"].interval(0.8))

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import extremal as ex
 from extremal.estimate.expected import expected_estimate, expected_workload
@@ -296,3 +297,21 @@ def test_the_design_effect_is_kishs() -> None:
 def test_what_a_plan_cannot_read_from_a_sample_is_refused(sample: ex.Sample, intraclass: object, said: str) -> None:
     with pytest.raises(ex.errors.InvalidParameter, match=said):
         ex.plan(k=3, epsilon=2, half_width=0.08, sample=sample, intraclass=intraclass)  # type: ignore[arg-type]
+
+
+def test_a_half_width_is_solved_for_with_the_assurance_that_is_asked_for() -> None:
+    m, prior, n = ex.randomized_response(["no", "yes"], 1), np.array([0.9, 0.1]), 300
+    usual, sure = (ex.plan(m, n=n, prior=prior, assurance=a) for a in (None, 0.9))
+    assert usual.assurance < 0.9 <= sure.assurance
+    assert usual.half_width < sure.half_width < 1.1 * usual.half_width
+    yes = np.arange(n + 1)
+    half = [np.ptp(ex.estimate_frequencies([n - y, y], m, counts=True).interval()[1]) / 2 for y in yes]
+    chance = binom.pmf(yes, n, float(m.marginal(prior)[1]))
+    assert chance[np.array(half) <= sure.half_width + 1e-9].sum() >= 0.9
+    people = [ex.plan(m, half_width=w * sure.half_width, prior=prior, assurance=0.9).n for w in (1.001, 0.98)]
+    assert people[0] <= n < people[1]  # not wider than it must be
+    assert ex.plan(m, n=n, assurance=0.9).half_width == ex.plan(m, n=n).half_width  # no survey is wider
+    with pytest.raises(ex.errors.InvalidParameter, match="assurance must lie between 0 and 1"):
+        ex.plan(m, n=n, assurance=1.5)
+    with pytest.raises(ex.errors.InvalidParameter, match="assurance is known for shares"):
+        ex.plan(m, n=n, workload=ex.Mean([0, 1]), assurance=0.9)

@@ -329,12 +329,14 @@ def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int
     statistic = survey.n * float(mean @ mean)
     if not trace > 0:
         raise InvalidParameter(
-            "the reports must vary between units: they show no spread", parameter="sample", value=survey.drawn.words
+            "the reports must vary between units: they show no spread",
+            parameter="sample",
+            value=survey.drawn.units_in_words,
         )
     freedom, degrees = trace**2 / squares, survey.drawn.degrees
     found = float(fdtrc(freedom, degrees, statistic / trace))
     method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees} degrees of freedom"
-    return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, survey.drawn.words)
+    return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, survey.drawn.units_in_words)
 
 
 def _on(scores: Scores, kept: Any) -> Scores:

@@ -208,7 +208,7 @@ test_hypotheses.__test__ = False  # type: ignore[attr-defined]  # a test runner 
 def _most_probable(given: Reports, survey: Surveyed | None, hypotheses: Any, prior: Any) -> BayesTest:
     mechanism = given.mechanism
     if survey is not None:
-        return _bayes(_worth(survey, mechanism.m), mechanism, hypotheses, prior, survey.n, survey.drawn.words)
+        return _bayes(_worth(survey, mechanism.m), mechanism, hypotheses, prior, survey.n, survey.drawn.units_in_words)
     amounts = counted(given).astype(np.float64)
     return _bayes(amounts, mechanism, hypotheses, prior, int(amounts.sum()))
 
@@ -230,7 +230,7 @@ def _surveyed_ratio(
     from scipy.special import stdtr, stdtrit
 
     ratios, n = log_ratios(*both), survey.n
-    outputs, degrees, words = survey.values[:, 0], survey.drawn.degrees, survey.drawn.words
+    outputs, degrees, words = survey.values[:, 0], survey.drawn.degrees, survey.drawn.units_in_words
     seen = np.bincount(outputs, minlength=mechanism.m)
     if not np.isfinite(ratios[outputs]).all():  # a report decides at once
         total = _total(seen, *both, ratios)

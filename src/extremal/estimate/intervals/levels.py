@@ -9,11 +9,11 @@ import numpy as np
 from extremal.errors import InvalidParameter
 
 
-def checked_level(level: float) -> float:
+def checked_level(level: float, name: str = "level") -> float:
     """The level as a float between 0 and 1; anything else is refused."""
     if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
         raise InvalidParameter(
-            "level must lie between 0 and 1", parameter="level", value=level, hint="Write 95% as 0.95."
+            f"{name} must lie between 0 and 1", parameter=name, value=level, hint="Write 95% as 0.95."
         )
     return float(level)
 

@@ -11,7 +11,8 @@ kinds are tried, on a grid of θ:
 * Zipf's law: the r-th largest ∝ r^−a, a from 0.25 to 3;
 * some equal, the rest empty: s cells of 1/s, s from 1 to k;
 * Zipf's law on s of the cells, the rest empty;
-* a few large, the rest equal: a share w of the people evenly on s ≤ √k cells, the others evenly on all;
+* a few large, the rest equal: a share w of the people evenly on s ≤ √k cells, the others evenly on all; both numbers
+  on a logarithmic scale;
 * uneven: symmetric Dirichlet, α from 0.3 to 10;
 * any g at all: the nonparametric maximum likelihood estimate (Kiefer and Wolfowitz 1956; Jiang and Zhang 2009), by EM.
 
@@ -53,7 +54,7 @@ _OWN = 200  # estimates that are grid points themselves
 _NEAR = 4.0  # standard errors that the first part covers
 _EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0])  # of Zipf's law
 _FINE, _COARSE = 1.04, 1.2  # ratios of the numbers of cells that are tried: of equal ones, of those of a law
-_LARGE = np.linspace(0.01, 0.99, 99)  # shares of the people on the few large cells
+_LARGE = np.geomspace(0.01, 0.99, 60)  # shares of the people on the few large cells, as a scale: every size as likely
 _ALPHAS = np.geomspace(0.3, 10, 9)  # parameters of symmetric Dirichlet vectors
 _RANKS = 200  # ranks of Zipf's law tabulated one by one, and groups of the ranks beyond them
 _EQUAL = 0.25  # prior probability that all are equal: twice that of another kind (with one half Zipf's law is missed)
@@ -146,7 +147,7 @@ def posterior_shares(likelihood: Floats, multiplicity: Floats, theta: Floats, k:
 
     kept = weight > weight.max() - _NEGLIGIBLE
     priors, kinds, seen = priors[:, kept], kinds[kept], seen[:, kept]
-    weight = weight[kept] + _sum_to_one(likelihood, multiplicity, theta, priors, seen)
+    weight = weight[kept] + sum_to_one(likelihood, multiplicity, theta, priors, seen)
     weight = np.exp(weight - weight.max())
     posterior = likelihood * ((weight / seen) @ priors.T)
     below = np.cumsum(posterior, axis=1)
@@ -155,7 +156,7 @@ def posterior_shares(likelihood: Floats, multiplicity: Floats, theta: Floats, k:
     return common_quantiles(below, multiplicity, theta), [*families][best]
 
 
-def _sum_to_one(likelihood: Floats, multiplicity: Floats, theta: Floats, priors: Floats, seen: Floats) -> Floats:
+def sum_to_one(likelihood: Floats, multiplicity: Floats, theta: Floats, priors: Floats, seen: Floats) -> Floats:
     """For each prior: the logarithm of the density of Σθ at 1 given the reports over that before them."""
     column = theta[:, None]
     mean = likelihood @ (priors * column) / seen

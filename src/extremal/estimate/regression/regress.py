@@ -89,7 +89,7 @@ def regress(
         n=len(table),
         assumed=_notes(covariates, robust, not given.empty),
         design_of=design.again,
-        drawn_as="" if given.empty else drawn.words,
+        drawn_as="" if given.empty else drawn.units_in_words,
         **_fitted(likelihood, drawn, robust or not given.empty),
     )
 

@@ -139,14 +139,19 @@ class DrawnSample:
 
     @property
     def words(self) -> str:
-        """The design in a few words: what a summary says of it."""
+        """The design in a few words: what the summary of an estimate says of it."""
+        finite = FINITE if self.sampled.any() and self.replicates is None else ""
+        return ", ".join(filter(None, [self.units_in_words, finite]))
+
+    @property
+    def units_in_words(self) -> str:
+        """The same for tests and regressions, in which a finite population changes nothing."""
         found = ["weights"] if self.weighted else []
         if self.replicates is not None:
             return f"weights, {len(self.replicates)} replicates"
         found += [f"{self.strata.size} clusters"] if self.clustered else []
         found += [f"{self.sampled.size} strata{self._alone}"] if self.sampled.size > 1 else []
         found += ["raked"] if self.margins is not None else []
-        found += [FINITE] if self.sampled.any() else []
         return ", ".join(found)
 
     @property

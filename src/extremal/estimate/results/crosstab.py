@@ -18,7 +18,7 @@ from extremal.estimate.reports.sampling import Sampling, reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate, fieller
-from extremal.estimate.results.tabled import Tabled, as_frame, framed, interval_name, short
+from extremal.estimate.results.tabled import Tabled, as_frame, framed, interval_name, pandas, short
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
@@ -274,7 +274,7 @@ class CrosstabEstimate(Tabled):
 
     def share(self, x: Label, z: Label, given: Any) -> FunctionEstimate:
         """The share of the cell (x, z) among those with its answer to `given`, with Fieller's limits within [0, 1]."""
-        axis, index = self._axis(given), self._index(x, z)
+        axis, index = self._axis(given), self._place(x, z)
         a, b = self._pair(index, axis)
         top, bottom = float((a * self.estimate).sum()), float((b * self.estimate).sum())
         covariance = self.covariance_of([a, b])
@@ -295,7 +295,7 @@ class CrosstabEstimate(Tabled):
     ) -> FunctionEstimate:
         """p₁₁p₂₂/(p₁₂p₂₁) of two answers each (the only two by default); limits from its logarithm."""
         r, c = rows or self._both(self.first), columns or self._both(self.second)
-        cells = [self._index(r[i], c[j]) for i in (0, 1) for j in (0, 1)]
+        cells = [self._place(r[i], c[j]) for i in (0, 1) for j in (0, 1)]
         values = np.array([self.estimate[cell] for cell in cells])
         if (values <= 0).any():
             raise InvalidParameter(
@@ -379,7 +379,11 @@ class CrosstabEstimate(Tabled):
             raise InvalidParameter("given must be one of the two columns", parameter="given", value=given)
         return names.index(given)
 
-    def _index(self, x: Label, z: Label) -> tuple[int, int]:
+    @property
+    def _index(self) -> Any:
+        return pandas().MultiIndex.from_tuples(self.labels, names=[self.first.name, self.second.name])
+
+    def _place(self, x: Label, z: Label) -> tuple[int, int]:
         for label, side in ((x, self.first), (z, self.second)):
             if label not in side.inputs:
                 raise InvalidParameter(f"{side.name!r} has no such answer", parameter="answer", value=label)

@@ -29,7 +29,7 @@ def notes(result: LinearEstimate) -> tuple[str, ...]:
         example = result.labels[int(outside[0])]
         found.append(
             f"{outside.size} of {len(result.labels)} unbiased estimates lie outside their possible range (first: "
-            f"{example!r}). That is what unbiasedness costs and not an error; .shown holds points inside."
+            f"{example!r}). This is the price of unbiasedness, not an error; .shown holds estimates inside it."
         )
     if not fit.combinations.plain and hasattr(result, "inputs"):
         found.append(
@@ -47,7 +47,7 @@ def notes(result: LinearEstimate) -> tuple[str, ...]:
     rarest = fit.observed.effective_n * fit.combinations.channel.smallest_share(fit.plausible)
     if rarest < FEW and not bool(fit.inverse.binary(fit.combinations.matrix).all()):
         found.append(
-            f"The rarest report is expected {rarest:.3g} times: intervals that are not exact are rough below {FEW}."
+            f"The rarest report is expected {rarest:.3g} times; below {FEW}, intervals that are not exact are rough."
         )
     test = result.goodness_of_fit()
     if test.p_value < SUSPICIOUS:
@@ -107,10 +107,10 @@ def mechanism_words(result: LinearEstimate) -> str:
 
 def intervals_words(result: LinearEstimate) -> str:
     if result.exact:
-        return "Intervals are exact: each holds with at least its level."
+        return "Intervals are exact: each has at least its nominal coverage."
     if not result.fit.simple:
         return "Intervals are approximate: taken at the effective number of reports."
-    return "Intervals are approximate: of their level in large samples."
+    return "Intervals are approximate: their coverage is nominal in large samples."
 
 
 def below(result: FrequencyEstimate, robustness: bool) -> list[str]:

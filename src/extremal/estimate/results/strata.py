@@ -16,7 +16,7 @@ from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
-from extremal.estimate.results.tabled import Tabled, pandas, short
+from extremal.estimate.results.tabled import Tabled, head, pandas, short
 from extremal.exact.weights import Floats
 from extremal.tables import html
 
@@ -83,6 +83,12 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
         return CombinedEstimate.of([(size / total, self[name]) for name, size in sizes.items()], "post-stratified")
 
     @property
+    def head(self) -> str:
+        """The first line of a summary, as every estimate has it."""
+        samples = dict.fromkeys(one.sample for one in self.values() if one.sample)
+        return head(f"Estimate: frequencies in {len(self)} strata", self.nobs, " and ".join(samples))
+
+    @property
     def nobs(self) -> int:
         """Reports of all strata that were estimated."""
         return sum(one.n for one in self.values())
@@ -123,7 +129,8 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
 
     def summary(self, level: float = 0.95, simultaneous: bool = False, robustness: bool = False) -> str:
         """Every stratum's summary, and which strata were left out."""
-        parts = [f"stratum {name!r}\n{one.summary(level, simultaneous, robustness)}" for name, one in self.items()]
+        parts = [self.head]
+        parts += [f"stratum {name!r}\n{one.summary(level, simultaneous, robustness)}" for name, one in self.items()]
         parts += [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]
         return "\n\n".join(parts)
 

@@ -117,7 +117,7 @@ class People:
             return f"people        {share - 1:.2%} more than subset selection needs for the same precision"
         if share > 0.9995:
             return "people        as many as subset selection needs for the same precision"
-        return f"people        the same precision as subset selection with {number(share, 2)} of the people"
+        return f"people        {share:.1%} of what subset selection needs for the same precision"
 
 
 @dataclass(frozen=True, eq=False)

@@ -254,7 +254,7 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
     return Solution(
         mechanism,
         chosen.bound,
-        "intervals of values" if values.size <= SIZES.values else "rounding to a grid of values",
+        "threshold mechanism on ordered values" if values.size <= SIZES.values else "rounding to a grid of values",
         (proof,),
     )
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, called_as
 from extremal.estimate.hypothesis_tests.reports import refuse_uncountable, significance
 from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
@@ -93,6 +93,7 @@ class TestPlan(Planned):
         return people_around(max(1, self.n // 10), max(20, self.n * 4))
 
 
+@called_as("ex.plan_test(p0=[0.5, 0.5], p1=[0.4, 0.6], epsilon=1, power=0.8)")
 def plan_test(
     mechanism: Mechanism | None = None,
     *,

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, called_as
 from extremal.estimate.intervals.levels import checked_level
 from extremal.estimate.reports.sample import Sample
 from extremal.exact import as_count, as_prior
@@ -31,6 +31,7 @@ from extremal.utility import Workload
 FEWEST = 2
 """People: one report says nothing about its own spread."""
 MOST_ASSURED = 0.9999  # as a plan prints it: what rounding leaves of a probability next to 1 is not promised
+WIDTH_STEP = 1e-7  # of a half-width that is solved for: three digits more than a plan prints
 START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
 
 
@@ -42,7 +43,8 @@ class Plan(Planned):
         solved: what was left out: "n", "epsilon" or "half_width".
         n: people.
         epsilon: the level of the mechanism under LDP, nats.
-        half_width: of the widest interval with these n and this mechanism: what is reached.
+        half_width: of the widest interval with these n and this mechanism: what is reached at the expected counts; if
+            it was left out and an assurance asked for, what a survey reaches with that probability.
         wanted: the half-width that was asked for, or None.
         level: of confidence.
         mechanism: to ask with.
@@ -108,6 +110,7 @@ def _half_widths(widths: Widths) -> Curve:
     return lambda n: widths.at(n).half_width
 
 
+@called_as("ex.plan(k=4, epsilon=1, half_width=0.05)")
 def plan(
     mechanism: Mechanism | None = None,
     *,
@@ -145,8 +148,8 @@ def plan(
         workload: what is wanted instead of shares: an `ex.Mean`, `ex.CDF`, `ex.Ranges` or `ex.Workload`; intervals are
             then those of `ex.estimate_workload`, at the workload's prior or, of a class, the prior of largest total
             variance.
-        assurance: with which probability a survey shall reach the half-width; not given, it is reached on average. With
-            a prior and shares of randomised response or subset selection only.
+        assurance: with which probability a survey shall reach the half-width, given or solved for; not given, it is
+            reached on average. For shares of randomised response or subset selection only.
         sample: an `ex.Sample` like the planned one: people count by Kish's design effect (`planning.design_effect`).
         intraclass: with clusters, the correlation of the answers of two people of one cluster; 1 is the worst case.
 
@@ -175,7 +178,7 @@ def plan(
     solved = left_out(mechanism, epsilon, n, "half_width", half_width)
     goal = _goal(mechanism, k, prior, inputs, checked_level(level), workload)
     goal = replace(goal, effect=DesignEffect.of(sample, intraclass))
-    sure = None if assurance is None else checked_level(assurance)
+    sure = None if assurance is None else checked_level(assurance, "assurance")
     goal = replace(goal, binomial=True) if sure is not None and isinstance(goal, ShareOfEach) else goal
     return _planned(solved, goal, mechanism, epsilon, n, half_width, sure)
 
@@ -200,7 +203,10 @@ def _planned(
     )
     given = None if n is None else as_count(n, "n", FEWEST)
     asked, nats, people = aim.solve(mechanism, epsilon, given, wanted)
-    reached = goal.widths(asked).at(people)
+    widths = goal.widths(asked)
+    reached = widths.at(people)
+    if wanted is None and sure is not None:
+        reached = reached._replace(half_width=_assured_width(widths, people, sure, reached.half_width, goal.largest))
     without = _people(goal.plain(asked), reached.half_width, people)
     return Plan(
         solved=solved,
@@ -214,7 +220,7 @@ def _planned(
         without_privacy=people if without is None else without,
         designed=mechanism is None,
         level=goal.level,
-        assurance=goal.widths(asked).assurance(people, reached.half_width if wanted is None else wanted),
+        assurance=widths.assurance(people, reached.half_width if wanted is None else wanted),
         goal=goal,
     )
 
@@ -327,7 +333,12 @@ def _reaches(widths: Widths, n: int, wanted: float, sure: float | None) -> bool:
         return False
     if sure is None:
         return True
-    found = widths.assurance(n, wanted)
+    return _assurance(widths, n, wanted, sure) >= sure
+
+
+def _assurance(widths: Widths, n: int, half_width: float, sure: float) -> float:
+    """With which probability n people reach the half-width; refused where it is not known."""
+    found = widths.assurance(n, half_width)
     if found is None:
         raise InvalidParameter(
             "assurance is known for shares of randomised response and subset selection of people drawn one by one",
@@ -335,4 +346,14 @@ def _reaches(widths: Widths, n: int, wanted: float, sure: float | None) -> bool:
             value=sure,
             hint="Leave it or the sample out, or plan with k instead of a mechanism.",
         )
-    return found >= sure
+    return found
+
+
+def _assured_width(widths: Widths, n: int, sure: float, narrow: float, wide: float) -> float:
+    """The smallest half-width from `narrow` to `wide` that n people reach with probability `sure`."""
+    if _assurance(widths, n, narrow, sure) >= sure:
+        return narrow
+    while wide - narrow > WIDTH_STEP:
+        middle = (narrow + wide) / 2
+        narrow, wide = (narrow, middle) if _assurance(widths, n, middle, sure) >= sure else (middle, wide)
+    return wide
