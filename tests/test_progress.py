@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+import extremal as ex
 from extremal.progress import ProgressLine
 
 LONG = 60  # seconds that a line is waited for: never, unless it does not come
@@ -39,6 +40,15 @@ def test_a_step_that_takes_long_is_shown_without_another_word(monkeypatch: pytes
         assert "50.0%  one long step" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
     assert not line._thread.is_alive()
+
+
+def test_a_plan_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for patience, shown in ((1e9, False), (-1.0, True)):
+        terminal = Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setattr("extremal.studies.planning.planned.PATIENCE", patience)
+        ex.plan(k=3, n=1000, half_width=0.1)
+        assert ("planning, " in terminal.getvalue()) is shown
 
 
 def test_short_work_and_files_stay_silent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,10 @@ class ProgressLine:
         """Show the share of the work that is done."""
         self._say(lambda: f"[{'#' * int(30 * done):30s}] {done:6.1%}  {what}, {self._seconds:.0f} s")
 
+    def doing(self, what: str) -> None:
+        """Show what is being done where its end is not known."""
+        self._say(lambda: f"{what}, {self._seconds:.0f} s")
+
     @property
     def _seconds(self) -> float:
         return time.monotonic() - self._started

@@ -56,3 +56,11 @@ def test_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(polytope, "MOST_RAYS", 3)
     with pytest.raises(TooLarge, match="too many extreme rays"):
         class_rays(PML(0.5, SourceClass([P, [0.2, 0.3, 0.5]])))
+
+
+def test_what_the_kernel_cannot_list_is_not_listed() -> None:
+    """Cut in another order this ball has 408 rays within the limit; a proof over them would be refused."""
+    centre = np.random.default_rng(0).dirichlet(np.full(8, 4.0))
+    notion = PML(1, SourceClass.ball(centre, 0.05))
+    with pytest.raises(TooLarge, match="too many extreme rays"):
+        class_rays(notion)

@@ -11,6 +11,7 @@ import pytest
 
 import extremal as ex
 from extremal import progress
+from extremal.optimize.design import level_of
 
 
 @pytest.mark.parametrize(
@@ -132,3 +133,15 @@ def test_a_terminal_sees_a_line_after_two_seconds(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(sys.modules["extremal.optimize.design"], "PATIENCE", patience)
         ex.design(ex.LDP(1), ex.CDF(40), tolerance=0.5, time_limit=1)
         assert ("gap" in seen.getvalue()) is shown
+
+
+def test_a_level_that_would_need_too_long_a_list_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ex.design(ex.LDP(1, delta=1e-6), ex.CDF(4))
+    assert f"ε = {level_of(found.mechanism)!r}, verified exactly" in found.summary()
+
+    def too_long(*_: object) -> float:
+        raise ex.errors.TooLarge("too long a list", parameter="m", value=1)
+
+    monkeypatch.setattr(ex.LDP, "level", too_long)
+    assert level_of(found.mechanism) is None
+    assert "LDP(epsilon=1.0, delta=1e-06), verified exactly" in found.summary()

@@ -11,7 +11,7 @@ from extremal.cli.printing import written as listed
 from extremal.cli.reading import answers, refuse_unwritable, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.optimize import Design, smallest_epsilon
-from extremal.optimize.design import TIME_LIMIT, design
+from extremal.optimize.design import TIME_LIMIT, design, level_of
 from extremal.progress import ProgressLine
 
 
@@ -104,7 +104,7 @@ def _fields(found: Design) -> dict[str, object]:
         "inputs": found.mechanism.k,
         "outputs": found.mechanism.m,
         "privacy": None if claim is None else claim.to_json(),
-        "level": None if claim is None else claim.level(found.mechanism),
+        "level": level_of(found.mechanism),
         "hash": found.mechanism.hash,
         "notes": list(found.notes),
     }

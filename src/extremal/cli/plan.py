@@ -9,7 +9,6 @@ from extremal.cli.printing import add_printing, drawn, plain, said, written
 from extremal.cli.reading import PRIOR_HELP, answers, prior, questionnaire_in, refuse_written, width
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
-from extremal.progress import ProgressLine
 from extremal.sources import SourceClass
 from extremal.studies import Plan, TestPlan, plan, plan_test
 from extremal.utility import CDF, Mean, Workload
@@ -54,8 +53,7 @@ def run(options: argparse.Namespace) -> int:
     if options.questionnaire is not None:
         return _questions(options)
     mechanism = None if options.mechanism is None else load(options.mechanism)
-    with ProgressLine():
-        found = _precision(options, mechanism) if options.p0 is None else _test(options, mechanism)
+    found = _precision(options, mechanism) if options.p0 is None else _test(options, mechanism)
     drawn(options, found.plot)
     if options.output:
         found.mechanism.save(options.output, overwrite=options.overwrite)

@@ -12,6 +12,7 @@ import itertools
 import math
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -141,8 +142,10 @@ class Design:
 
     def _facts(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """What a reader acts on, and what is technical."""
-        claim = self.mechanism.privacy
-        private = "nothing is claimed" if claim is None else f"ε = {claim.level(self.mechanism)!r}, verified exactly"
+        claim, level = self.mechanism.privacy, level_of(self.mechanism)
+        private = "nothing is claimed" if claim is None else f"{claim!r}, verified exactly"
+        if level is not None:
+            private = f"ε = {level!r}, verified exactly"
         result = [("value", f"{number(self.value, 12)}, {self._optimality()}"), ("privacy", private)]
         return result, [
             ("reports", f"{_count(self.mechanism.m)} ({self._size()})"),
@@ -325,6 +328,15 @@ def _largest_log_ratio(p: Floats, q: Floats, epsilon: float) -> float:
     order = np.argsort(-logs)
     step = math.expm1(epsilon)
     return float((np.log1p(step * np.cumsum(p[some][order])) - np.log1p(step * np.cumsum(q[some][order]))).max())
+
+
+def level_of(mechanism: Mechanism) -> float | None:
+    """The smallest ε at which the claimed notion holds; None where nothing is claimed, or where a level at a δ would
+    need too long a list of reports."""
+    claim = mechanism.privacy
+    with suppress(TooLarge):
+        return None if claim is None else claim.level(mechanism)
+    return None
 
 
 def _refuse_no_time(time_limit: Any) -> None:

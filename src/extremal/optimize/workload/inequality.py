@@ -248,6 +248,7 @@ class _Late(Exception):
     """Time is up."""
 
 
+LEAST = (1e-9, 1e-3, 1.0)  # of an equal share: the least d to start from, until the inequality is regular
 OUTSIDE = 1e3  # what a point outside the domain is said to be worth
 
 
@@ -277,7 +278,7 @@ def best_inequality(
     if k > 2 * MOST_BLOCKS:
         start = _lifted(coordinates, epsilon, (plain.end - clock()) / 4, blocks, clock)
     both = _Search(_Objective(coordinates, epsilon, blocks), plain.end - clock(), clock)
-    d = plain.d / plain.d.sum() if plain.d.size else coordinates.prior
+    d = plain.d / plain.d.sum()
     single = _singles(coordinates, epsilon)
     if single is not None and k > MOST_BLOCKS:
         alone = _Search(_Objective(coordinates, epsilon, np.arange(k)), 0.0, clock)
@@ -308,9 +309,14 @@ def best_lift_inequality(
 
 
 def _without_pairs(search: _Search, coordinates: Coordinates) -> None:
-    """Climb in log d, from the prior."""
-    origin = np.log(np.maximum(coordinates.prior, 1e-12))
+    """Climb in log d, from the prior; where it has zeros, at which the inequality says nothing, from more than that."""
+    for least in LEAST:
+        _climb_from(search, np.log(np.maximum(coordinates.prior, least / coordinates.k)))
+        if search.d.size:
+            return
 
+
+def _climb_from(search: _Search, origin: Floats) -> None:
     def by_d(y: Floats) -> tuple[float, Floats]:
         d = np.exp(y)
         found = search.meet(d, None)

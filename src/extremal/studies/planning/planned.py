@@ -16,8 +16,10 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.optimize.design import PATIENCE
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
+from extremal.progress import ProgressLine
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE
 from extremal.tables import as_frame, number, wrapped
 
@@ -49,10 +51,12 @@ class Aim:
         self, mechanism: Mechanism | None, epsilon: Any, n: int | None, wanted: float | None
     ) -> tuple[Mechanism, float, int]:
         """The mechanism, its level and the number of people of a plan in which one of the three was left out."""
-        if n is not None and wanted is not None:
-            epsilon = self.level(n, wanted)
-        asked = self.best(epsilon) if mechanism is None else mechanism
-        people = self.people(asked, wanted) if n is None and wanted is not None else n
+        with ProgressLine(PATIENCE) as line:
+            line.doing("planning")
+            if n is not None and wanted is not None:
+                epsilon = self.level(n, wanted)
+            asked = self.best(epsilon) if mechanism is None else mechanism
+            people = self.people(asked, wanted) if n is None and wanted is not None else n
         if people is None:
             raise InvalidParameter(
                 f"{self.name} must be reached by at most {MOST_PEOPLE:,} people",
