@@ -72,9 +72,7 @@ class Chords(Reason):
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         if self.trees:
             return self._of_simplices(worth, alpha)
-        cone = cone_of(worth.privacy, worth.k, self.tree)
-        if self.multipliers and not isinstance(cone, Inequalities):
-            raise Refused("multipliers are of inequalities", "multipliers", len(self.multipliers))
+        cone = self._cone(worth)
         if isinstance(worth, LossWorth):
             if self.nodes:
                 raise Refused("a distortion has no nodes", "nodes", len(self.nodes))
@@ -90,6 +88,14 @@ class Chords(Reason):
         vectors = [curve.line(slope, start, alpha) for slope, start in pieces.values()]
         place = {name: i for i, name in enumerate(pieces)}
         return cone.excess(vectors, [(place[i], a, b, f) for i, a, b, f in self.multipliers if i in place])
+
+    def _cone(self, worth: Worth) -> Cone:
+        """The cone, whose inequalities all multipliers are of: those of a piece that is not needed, too."""
+        cone = cone_of(worth.privacy, worth.k, self.tree)
+        for _, a, b, amount in self.multipliers:
+            if not isinstance(cone, Inequalities) or amount < 0 or cone.inequality(a, b) is None:
+                raise Refused("a multiplier must be ≥ 0, of an inequality that exists", "multiplier", (a, b))
+        return cone
 
     def _pieces(self, curve: _Curve, cone: Cone) -> dict[int, Line] | None:
         """The lines that together lie above f on the ratios of the cone, by number; None where f is infinite."""
