@@ -120,7 +120,7 @@ def class_rays(privacy: PML) -> list[polytope.Ray]:
     top = Fraction(upper, 1 << _CLASS_BITS)
     occurring = [x for x, possible in enumerate(privacy.source.support()) if possible]
     # in the kernel's order, so that what is too large for it is too large here
-    planes = [[int(z == x) - top * p.fraction(z) for z in range(k)] for x in occurring for p in priors]
+    planes = [[int(z == x) - top * p.fraction(z) for z in range(k)] for p in priors for x in occurring]
     return polytope.extreme_rays(k, planes)
 
 

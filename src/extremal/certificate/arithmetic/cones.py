@@ -180,7 +180,7 @@ class Inequalities:
 
     def rays(self) -> Iterator[Ray]:
         refuse_many("rays", self.k, MOST_LISTED)
-        planes = (self.inequality(a, b) for a, b in itertools.product(range(self.k), range(self.count)))
+        planes = (self.inequality(a, b) for b, a in itertools.product(range(self.count), range(self.k)))
         dense = ([fraction(plane.get(x, fmpq(0))) for x in range(self.k)] for plane in planes if plane)
         try:
             return iter(extreme_rays(self.k, list(dense)))
