@@ -73,8 +73,7 @@ class Chords(Reason):
         if self.trees:
             return self._of_simplices(worth, alpha)
         cone = cone_of(worth.privacy, worth.k, self.tree)
-        if self.multipliers and not isinstance(cone, Inequalities):
-            raise Refused("multipliers are of inequalities", "multipliers", len(self.multipliers))
+        _refuse_multipliers(cone, self.multipliers)
         if isinstance(worth, LossWorth):
             if self.nodes:
                 raise Refused("a distortion has no nodes", "nodes", len(self.nodes))
@@ -210,6 +209,14 @@ def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: arb) -> PairRule:
     if leaf.p0 == p1 and leaf.p1 == p0:
         return lambda x, y, z: weight * rule(y, x, -z)
     raise Refused("the divergences must be of one pair", "utility", leaf.name)
+
+
+def _refuse_multipliers(cone: Cone, multipliers: Sequence[Multiplier]) -> None:
+    """Refuse all but multiples ≥ 0 of inequalities of the cone, also of pieces that turn out not to be needed."""
+    if multipliers and not isinstance(cone, Inequalities):
+        raise Refused("multipliers are of inequalities", "multipliers", len(multipliers))
+    if isinstance(cone, Inequalities) and any(f < 0 or cone.inequality(a, b) is None for _, a, b, f in multipliers):
+        raise Refused("a multiplier must be ≥ 0, of an inequality that exists", "multipliers", len(multipliers))
 
 
 def _chord(left: Point, right: Point) -> Line | None:
