@@ -161,6 +161,11 @@ def test_nothing_is_told_at_epsilon_0_whatever_the_dual_vector(notion: Any, util
         (Dual((ONE,) * 2, Sets((ONE,), ((0,),))), ex.LIP(0, ["1/2", "1/2"]), ex.MutualInformation(["1/2", "1/2"])),
         (Dual((ONE,) * 2, Chords(trees=((-1, -1), (-1,)))), ex.LDP(1), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
         (Dual((ONE,) * 2, Chords(trees=((-1,), (-1,)))), ex.LDP(0), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        *(  # multipliers of no inequality, though the bound is infinite anyway
+            (Dual((ONE,) * 2, Chords((ONE,), (wrong,))), notion, ex.KL(["0.7", "0.3"], ["0.4", "0.6"]))
+            for notion in (ex.LDP(1, "0.1"), ex.LDP(1))
+            for wrong in ((0, 1, 1, ONE), (0, 0, 2, ONE), (0, 0, 1, -ONE), (0, 2, 0, ONE))
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused_and_breaks_nothing(proof: Any, notion: Any, utility: Any) -> None:

@@ -72,8 +72,7 @@ class Chords(Reason):
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         if self.trees:
             return self._of_simplices(worth, alpha)
-        cone = cone_of(worth.privacy, worth.k, self.tree)
-        _refuse_multipliers(cone, self.multipliers)
+        cone = self._cone(worth)
         if isinstance(worth, LossWorth):
             if self.nodes:
                 raise Refused("a distortion has no nodes", "nodes", len(self.nodes))
@@ -89,6 +88,14 @@ class Chords(Reason):
         vectors = [curve.line(slope, start, alpha) for slope, start in pieces.values()]
         place = {name: i for i, name in enumerate(pieces)}
         return cone.excess(vectors, [(place[i], a, b, f) for i, a, b, f in self.multipliers if i in place])
+
+    def _cone(self, worth: Worth) -> Cone:
+        """The cone, whose inequalities all multipliers are of: those of a piece that is not needed, too."""
+        cone = cone_of(worth.privacy, worth.k, self.tree)
+        for _, a, b, amount in self.multipliers:
+            if not isinstance(cone, Inequalities) or amount < 0 or cone.inequality(a, b) is None:
+                raise Refused("a multiplier must be ≥ 0, of an inequality that exists", "multiplier", (a, b))
+        return cone
 
     def _pieces(self, curve: _Curve, cone: Cone) -> dict[int, Line] | None:
         """The lines that together lie above f on the ratios of the cone, by number; None where f is infinite."""
@@ -209,14 +216,6 @@ def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: arb) -> PairRule:
     if leaf.p0 == p1 and leaf.p1 == p0:
         return lambda x, y, z: weight * rule(y, x, -z)
     raise Refused("the divergences must be of one pair", "utility", leaf.name)
-
-
-def _refuse_multipliers(cone: Cone, multipliers: Sequence[Multiplier]) -> None:
-    """Refuse all but multiples ≥ 0 of inequalities of the cone, also of pieces that turn out not to be needed."""
-    if multipliers and not isinstance(cone, Inequalities):
-        raise Refused("multipliers are of inequalities", "multipliers", len(multipliers))
-    if isinstance(cone, Inequalities) and any(f < 0 or cone.inequality(a, b) is None for _, a, b, f in multipliers):
-        raise Refused("a multiplier must be ≥ 0, of an inequality that exists", "multipliers", len(multipliers))
 
 
 def _chord(left: Point, right: Point) -> Line | None:
