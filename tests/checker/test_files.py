@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import random
 import subprocess
 import sys
 from fractions import Fraction
@@ -17,9 +18,12 @@ import pytest
 import extremal as ex
 from extremal.checker import joined
 from extremal.checker.mechanisms import read_mechanism
-from extremal.checker.numbers import Malformed
+from extremal.checker.notions import SMALLEST_EPSILON
+from extremal.checker.numbers import Malformed, ln, settled
+from extremal.checker.values import least_decimal
 from extremal.checker.verdicts import checked
 from extremal.cli import main
+from extremal.exact.exponential import level_of_ratio
 from extremal.mechanism.files import to_json
 from extremal.privacy import LDP, NOTIONS
 from support.checkers import (
@@ -64,6 +68,19 @@ def test_a_claim_at_its_level_is_proved_and_just_below_refuted_by_both(kind: str
                 assert not disagreement_on(text), (seed, shape)
                 seen.add(checker_says_of(text)[0])
     assert seen <= {"proved", "refuted"} or kind in ("hashed", "joint_blocks")
+
+
+def test_levels_are_rounded_up_to_a_decimal_by_both() -> None:
+    """Of these ratios e^ε lies between a double and the decimal that it prints: the next double is the level."""
+    generator = random.Random(3)
+    for _ in range(1000):
+        low = generator.randrange(1, 1 << 62)
+        high = generator.choice(
+            [low, low + 1, low + generator.randrange(1, 1 << 20), generator.randrange(low, 1 << 63)]
+        )
+        ratio = Fraction(high, low)
+        found = 0 if high == low else settled(lambda ratio=ratio: max(SMALLEST_EPSILON, least_decimal(ln(ratio))))
+        assert found == Fraction(repr(level_of_ratio(high, low)))
 
 
 def test_a_false_delta_is_refuted_and_the_true_one_proved() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from operator import mul
@@ -20,7 +21,8 @@ from extremal.checker.goals import (
 )
 from extremal.checker.grammar import Labels
 from extremal.checker.mechanisms import Mechanism
-from extremal.checker.numbers import INFINITE, ZERO, Interval, NotKnown, Undecided, ends, ln, whole_numbers
+from extremal.checker.notions import SMALLEST_EPSILON
+from extremal.checker.numbers import INFINITE, ZERO, Interval, NotKnown, Undecided, Unsettled, ends, ln, whole_numbers
 from extremal.checker.questions import cost_of_questions
 from extremal.checker.worths import Enclosed, divergence, information
 
@@ -100,7 +102,7 @@ def distortion_of(goal: Losses, mechanism: Mechanism) -> Fraction:
 
 
 def level_of(goal: LeastLevel, mechanism: Mechanism) -> Enclosed:
-    """ln of the largest ratio in a column; +∞ when the Hamming distortion exceeds D, or a column has a 0."""
+    """The level of LDP, a double rounded up; +∞ when the Hamming distortion exceeds D, or a column has a 0."""
     sets = mechanism.structure.sets
     if distortion_of(Losses(goal.source, None), mechanism) > goal.distortion:
         return INFINITE
@@ -108,4 +110,17 @@ def level_of(goal: LeastLevel, mechanism: Mechanism) -> Enclosed:
         return INFINITE
     if sets is not None and "LDP" not in sets.decides:
         raise Undecided("the largest ratio of two weights is known as a bound only")
-    return ln(max(Fraction(high, low) for low, high in mechanism.structure.extremes))
+    ratio = max(Fraction(high, low) for low, high in mechanism.structure.extremes)
+    return ends(max(SMALLEST_EPSILON, least_decimal(ln(ratio)))) if ratio > 1 else ends(ZERO)
+
+
+def least_decimal(reached: Interval) -> Fraction:
+    """The smallest of the decimals that doubles print, at or above a positive number in the interval."""
+    found = float(reached.high)
+    while Fraction(repr(found)) < reached.high:
+        found = math.nextafter(found, math.inf)
+    while Fraction(repr(before := math.nextafter(found, 0.0))) >= reached.high:
+        found = before
+    if Fraction(repr(before)) >= reached.low:
+        raise Unsettled
+    return Fraction(repr(found))
