@@ -74,7 +74,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "whole": [SAME, (EDGES, ""), (COST, "definition counted")],
     "doubles": [(COST, "factor sums_over_sets"), (ORDER, "prices"), SAME, (ORDER, "")],
     "verify": [(VERDICTS, ""), (CLAIMS, "")],
-    "certificate": [(VERDICTS, ""), (CLAIMS, "")],
+    "certificate": [(VERDICTS, ""), (CLAIMS, ""), (EDGES, "")],
     "questions": [SAME, (QUESTIONS, ""), (SECOND, "damaged&agreements"), *REST],
     "yes_no": [SAME, (QUESTIONS, ""), (SECOND, "damaged&yes-no"), *REST],
     "reading": [SAME, (SECOND, "damaged"), (PARTS, "")],

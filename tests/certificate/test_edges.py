@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -11,20 +12,36 @@ import pytest
 from flint import arb, ctx, fmpq
 
 import extremal as ex
-from extremal.certificate import Chords, ChosenPrior, Dual, Listed, Matrix, NotKnown, Order, Refused, Sets, Squares
+from extremal.certificate import (
+    Chords,
+    ChosenPrior,
+    Dual,
+    Listed,
+    Matrix,
+    NotKnown,
+    Order,
+    Refused,
+    Sets,
+    Squares,
+    Truncated,
+)
 from extremal.certificate import enclosure as enclosed
 from extremal.certificate.arithmetic import cones, workload_cost
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector
 from extremal.certificate.arithmetic.enclosures import above, fraction, is_infinite, pair_rule, ratio_above
 from extremal.certificate.arithmetic.whole import folded, from_triangle, largest_quotient, multiplied
 from extremal.certificate.arithmetic.workload_cost import ExactColumns, _by_counts
-from extremal.certificate.proofs import matrix, sets
+from extremal.certificate.certificate import load_certificate, nearest_double
+from extremal.certificate.proofs import dual, matrix, sets
+from extremal.certificate.proofs.dual import SquareWorth
 from extremal.certificate.proofs.order import _longest_path
 from extremal.certificate.proofs.sets import SCALE, _bounds, _LiftTrees, _PatternTree
 from extremal.certificate.proofs.squares import ExactProblem
+from extremal.errors import MalformedFile
 from extremal.exact import Column, IndexSet, Prior
 from extremal.problem import problem_of
 from extremal.utility import CDF, Mean
+from support.checkers import with_hash
 
 ONE = Fraction(1)
 
@@ -148,6 +165,57 @@ def test_nothing_is_told_at_epsilon_0_whatever_the_dual_vector(notion: Any, util
     assert Dual(alpha, Listed()).bound(notion, utility) == 0
 
 
+@pytest.mark.parametrize(
+    ("order", "at_zero", "at_infinity"),
+    [
+        ("1/4", 4, Fraction(4, 3)),
+        ("2", Fraction(1, 2), None),
+        ("-1", None, Fraction(1, 2)),
+        ("1", 1, None),
+        ("0", None, 1),
+    ],
+)
+def test_powers_at_masses_of_0(order: str, at_zero: str | None, at_infinity: str | None) -> None:
+    """f(0) = 1/α where α > 0, lim f(x)/x = 1/(1 − α) where α < 1, infinite otherwise; 1 is KL and 0 its reverse."""
+    rule = pair_rule(ex.AlphaDivergence(["0.5", "0.5"], ["0.2", "0.8"], order).problem())
+    zero, one = arb(0), arb(1)
+    for found, wanted in ((rule(zero, one, -one), at_zero), (rule(one, zero, one), at_infinity)):
+        assert is_infinite(found) if wanted is None else found.contains(fmpq(*Fraction(wanted).as_integer_ratio()))
+    assert rule(zero, zero, zero) == 0
+    hellinger = pair_rule(ex.SquaredHellinger(["0.5", "0.5"], ["0.2", "0.8"]).problem())
+    assert hellinger(one, zero, one) == hellinger(zero, one, -one) == 1
+
+
+def test_the_ratio_of_squares_is_rounded_up() -> None:
+    rounded: Any = SquareWorth.rounded
+    assert fmpq(0) < rounded(None, fmpq(10, 3)) - fmpq(10, 3) < fmpq(1, 1 << 64)
+
+
+def test_vectors_of_counts_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = Squares(((), (-1,), (-1, -1)), Dual((), Listed()))
+    assert proof.bound(ex.LDP(1), ex.Frequencies(3)) > 0
+    monkeypatch.setattr(dual, "MOST_COUNTED", 7)
+    with pytest.raises(Refused, match="too many columns"):
+        proof.bound(ex.LDP(1), ex.Frequencies(3))
+
+
+def test_doubles_end_on_both_sides() -> None:
+    assert [nearest_double(Fraction(sign * 10**400)) for sign in (1, -1)] == [math.inf, -math.inf]
+
+
+def test_a_certificate_with_another_field_is_malformed() -> None:
+    content = ex.design(ex.LDP(1), ex.KL(["0.5", "0.5"], ["0.2", "0.8"])).certificate.to_json()
+    load_certificate(content, "it")
+    with pytest.raises(MalformedFile, match="no field that is not known"):
+        load_certificate(with_hash({**{k: v for k, v in content.items() if k != "hash"}, "more": "1"}), "it")
+
+
+def test_nothing_is_taken_off_a_negative_number_of_times() -> None:
+    cone = cone_of(ex.MetricPrivacy(1, [[0, 1], [1, 0]]), 2)
+    with pytest.raises(Refused, match="inequality that exist"):
+        cone.refutes(Vector([1, 0], 1), [(0, 0, 1, -ONE)])
+
+
 # -- refused, and nothing else --
 
 
@@ -161,6 +229,8 @@ def test_nothing_is_told_at_epsilon_0_whatever_the_dual_vector(notion: Any, util
         (Dual((ONE,) * 2, Sets((ONE,), ((0,),))), ex.LIP(0, ["1/2", "1/2"]), ex.MutualInformation(["1/2", "1/2"])),
         (Dual((ONE,) * 2, Chords(trees=((-1, -1), (-1,)))), ex.LDP(1), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
         (Dual((ONE,) * 2, Chords(trees=((-1,), (-1,)))), ex.LDP(0), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Dual((ONE,) * 2, Truncated(Chords())), ex.LDP(1, "0.1"), ex.Hamming(["1/2", "1/2"])),
+        (Squares(((), (-1,)), Dual((), Truncated(Matrix((2, 2), (), (), -2)))), ex.LDP(1, "0.1"), ex.Frequencies(2)),
         *(  # multipliers of no inequality, though the bound is infinite anyway
             (Dual((ONE,) * 2, Chords((ONE,), (wrong,))), notion, ex.KL(["0.7", "0.3"], ["0.4", "0.6"]))
             for notion in (ex.LDP(1, "0.1"), ex.LDP(1))

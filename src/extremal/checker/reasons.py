@@ -133,9 +133,9 @@ def between_nodes(reason: Reason, notion: Notion, curve: Curve, alpha: Vector) -
     afford(n * k, MOST_STEPS_OF_CHORDS, "nodes times inputs")
     require(all(s < t for s, t in itertools.pairwise(nodes)), "nodes increase")
     require(all(0 <= i <= n for i, *_ in reason["multipliers"]), "multipliers number pieces")
+    cover = Cover(notion, k, reason["multipliers"], reason["tree"])
     if any(h == INFINITE for h in curve.heights):
         return INFINITE
-    cover = Cover(notion, k, reason["multipliers"], reason["tree"])
     pieces = _pieces(nodes, curve, cover)
     if pieces is None:
         return INFINITE

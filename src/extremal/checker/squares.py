@@ -168,7 +168,7 @@ def of_squares(proof: dict[str, Any], notion: Notion, goal: Statistics) -> Fract
         require(not proof["classes"] and not proof["diagonal"], "one row: no classes, no diagonal")
         return _of_line(z[0], dual, notion, about)
     members = members_of(proof["classes"], k) if proof["classes"] else [[x] for x in range(k)]
-    require(bool(proof["classes"]) or not proof["diagonal"], "a diagonal goes with classes")
+    require(bool(proof["classes"]) == bool(proof["diagonal"]), "a diagonal goes with classes")
     require(all(about.p[x] == about.p[mine[0]] for mine in members for x in mine), "p does not change within classes")
     w, zs = blocks_of(about.gram, members), multiplier(z, proof["diagonal"], [len(mine) for mine in members])
     g = zs.times(w).times(zs)

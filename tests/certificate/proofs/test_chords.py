@@ -14,7 +14,7 @@ from extremal.certificate import Chords, Dual, Refused
 from extremal.certificate.arithmetic.cones import Vector, cone_of
 from extremal.certificate.proofs.chords import _above_information
 from extremal.problem import problem_of
-from support.proofs.comparison import disagreement
+from support.proofs.comparison import REFUSED, checker_says, disagreement, kernel_says
 
 Floats = Any
 
@@ -79,3 +79,14 @@ def test_information_has_no_nodes() -> None:
         Dual((Fraction(0),) * 4, Chords((Fraction(1),))).bound(ex.PML(1, p), ex.MutualInformation(p))
     with pytest.raises(Refused, match="about divergences"):
         Dual((Fraction(0),) * 4, Chords()).bound(ex.LDP(1), ex.MutualInformation(p))
+
+
+@pytest.mark.parametrize("wrong", [(0, 2, 2, "1"), (1, 0, 1, "-1"), (0, 0, 9, "1")])
+def test_a_multiplier_is_refused_also_where_nothing_is_proved(wrong: tuple[int, int, int, str]) -> None:
+    """One node leaves ratios above it, where KL grows without bound: the bound is infinite, with true multipliers."""
+    privacy, goal = ex.LDP("0.7", delta="0.05"), ex.KL(["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"])
+    for multiplier, refused in (((0, 0, 1, "1"), False), (wrong, True)):
+        reason = {"kind": "chords", "nodes": ["1"], "multipliers": [list(multiplier)], "tree": [], "trees": []}
+        proof = {"kind": "dual", "alpha": ["0"] * 3, "mix": [], "prices": [], "reason": reason}
+        said = kernel_says(proof, privacy, goal), checker_says(proof, privacy, goal)
+        assert said == ((REFUSED, REFUSED) if refused else (math.inf, math.inf))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb, ctx, fmpq
 
 import extremal as ex
 from extremal.certificate import Dual, Proof, Refused
 from extremal.certificate import Sets as TreeOfSets
+from extremal.certificate.arithmetic.cones import cone_of
+from extremal.certificate.proof import WORKING_BITS
+from extremal.certificate.proofs import sets
+from extremal.certificate.proofs.sets import SCALE, _LiftTrees, _OpenGroups
 from extremal.optimize.hypotheses.columns import best_mixture
 from extremal.optimize.hypotheses.goals import Goals
 from extremal.optimize.hypotheses.solve import _by_tree
@@ -20,6 +26,7 @@ from extremal.optimize.problem import Problem, certify
 from extremal.optimize.rays import best_mixture as over_all_patterns
 from extremal.optimize.rays import parts_of
 from extremal.privacy.cones.staircase import patterns
+from extremal.problem import problem_of
 from support.checkers import checker_says_of, kernel_says_of
 
 KINDS = (ex.KL, ex.ChiSquared, ex.TotalVariation, ex.SquaredHellinger, ex.JensenShannon)
@@ -131,3 +138,40 @@ def test_every_open_symbol_of_a_group_may_gain() -> None:
     assert Dual((Fraction("0.0484"),) * 4, tree).bound(notion, utility) == Fraction("0.1936")
     with pytest.raises(Refused, match="not closed by its tangent"):
         Dual((Fraction("0.0482"),) * 4, tree).bound(notion, utility)
+
+
+@pytest.mark.parametrize("listed_up_to", [0, 1 << 12])
+def test_what_open_groups_can_add(listed_up_to: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against all subsets: the range holds every mass that fits, and is exact where all masses are listed."""
+    monkeypatch.setattr(sets, "MOST_SUMS", listed_up_to)
+    weights, counts = [7, 4, 3], [1, 2, 1]
+    groups = _OpenGroups(weights, counts)
+    for depth in range(4):
+        ways = [range(n + 1) for n in counts[depth:]]
+        sums = {sum(m * w for m, w in zip(t, weights[depth:], strict=True)) for t in itertools.product(*ways)}
+        for low, high in itertools.product(range(-3, 21), range(-3, 21)):
+            fits = [s for s in sums if low <= s <= high]
+            found = groups.between(depth, low, high)
+            if fits:
+                assert found is not None
+                assert found[0] <= min(fits) <= max(fits) <= found[1]
+            if listed_up_to:
+                assert found == ((min(fits), max(fits)) if fits else None)
+    assert groups.lightest == [3, 3, 3, 0]
+
+
+def test_what_trees_over_lifts_round_is_rounded_to_the_safe_side() -> None:
+    cone: Any = cone_of(problem_of(ex.PML("0.5", ["0.25"] * 4)), 4)
+    third = fmpq(1, 3)
+    with ctx.workprec(WORKING_BITS):
+        trees = _LiftTrees([(1, fmpq(1, 100))] * 4, 4, fmpq(4, 100), cone, (Fraction(1),))
+        nu, (reduced,), opened = trees.multiplier(0)
+        found = trees.dip(third)
+    assert nu == 1 << SCALE
+    assert reduced < 0
+    assert opened == [4 * reduced, 0]  # every open symbol may take its part off
+    with ctx.workprec(4 * WORKING_BITS):
+        low, step = trees.low, trees.step
+        ends = [arb(t) * arb(t).log() - arb(t) + 1 if t else arb(1) for t in (low, low + step, low + step * third)]
+        dip = (ends[0] + arb(third) * (ends[1] - ends[0]) - ends[2]) / arb(step)
+        assert arb(fmpq(found, 1 << SCALE)) < dip < arb(fmpq(found, 1 << SCALE) + fmpq(1, 1 << 90))

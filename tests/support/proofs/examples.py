@@ -165,6 +165,11 @@ def _by_hand() -> Iterator[Example]:
     dual: Content = {"kind": "dual", "alpha": [], "mix": [], "prices": [], "reason": listed}
     square: Content = {"kind": "squares", "z": [[], [-2]], "diagonal": [6, 4], "classes": [0, 0, 1], "merged": []}
     yield _told("classes", ex.LDP("0.7"), ex.Frequencies(TIED), {**square, "dual": dual})
+    priced = {**dual, "alpha": ["0.5", "-0.2"]}
+    cut: Content = {**priced, "reason": {"kind": "truncated", "reason": listed}}
+    yield _told("classes with prices", ex.LDP("0.7"), ex.Frequencies(TIED), {**square, "dual": priced})
+    for delta in ("0.05", "0.6"):  # of which the latter breaks more than all
+        yield _told("classes, truncated", ex.LDP("0.7", delta), ex.Frequencies(TIED), {**square, "dual": cut})
     matrix: Content = {"kind": "matrix", "d": [2, 3, 2], "n": [], "blocks": [], "scale": -2}
     blocks: Content = {"kind": "matrix", "d": [9, 9, 9], "n": [[0], [1, 0]], "blocks": [0, 0, 1], "scale": -1}
     whole: Content = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
