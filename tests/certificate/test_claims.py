@@ -64,10 +64,18 @@ def test_columns_of_losses_are_numbered_when_there_are_fewer(tmp_path: Path) -> 
     assert verdicts(certificate, tmp_path / "few.json") == ("proved", "proved")
 
 
-def test_hamming_finds_an_input_among_several_runs_of_one_weight() -> None:
-    mechanism = of_rows([2, 1, 1], [1, 2, 1], [2, 1, 1], privacy=ex.LDP(1))
-    lost = Fraction(5, 10) * Fraction(2, 4) + Fraction(3, 10) * Fraction(2, 4) + Fraction(2, 10) * Fraction(3, 4)
-    assert enclosure(ex.Hamming(P), mechanism) == (lost, lost)
+def test_columns_of_losses_are_found_by_the_names_of_outputs() -> None:
+    mechanism = of_rows([1, 2, 5], [1, 6, 1], [4, 3, 1], inputs=["a", "b", "c"], outputs=["c", "b", "a"])
+    lost = Fraction(1, 8) * (Fraction(5, 10) * (4 + 2) + Fraction(3, 10) * 2 + Fraction(2, 10) * (3 + 4))
+    assert enclosure(ex.Distortion(P, [[0, 1, 4], [1, 0, 1], [4, 1, 0]]), mechanism) == (lost, lost)
+
+
+@pytest.mark.parametrize("rows", [([2, 1, 1], [1, 2, 1], [2, 1, 1]), ([2, 1, 1], [1, 2, 1], [2, 0, 2])])
+def test_hamming_finds_an_input_among_several_runs_of_one_weight(rows: tuple[list[int], ...]) -> None:
+    lost = sum(
+        (Fraction(p) * (1 - Fraction(row[x], 4)) for x, (p, row) in enumerate(zip(P, rows, strict=True))), ZERO[0]
+    )
+    assert enclosure(ex.Hamming(P), of_rows(*rows)) == (lost, lost)
 
 
 def test_a_bound_of_minus_infinity_is_read_as_that(tmp_path: Path) -> None:
@@ -134,3 +142,13 @@ def test_what_is_enclosed_too_widely_is_not_called_false(monkeypatch: pytest.Mon
         assert str(ex.verify(replace(certificate, value=inside)).value) == "not proven"
     for factor in (1 - 1e-11, 1 + 1e-11):
         assert str(ex.verify(replace(certificate, value=certificate.value * factor)).value) == "refuted"
+
+
+@pytest.mark.parametrize("ends", [(-math.inf, Fraction(2)), (Fraction(0), math.inf), (-math.inf, math.inf)])
+def test_what_has_an_end_at_infinity_is_not_enclosed(ends: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the value nor a bound beside it is proved."""
+    certificate = ex.design(ex.LDP(1), ex.CDF(4)).certificate
+    monkeypatch.setattr(import_module("extremal.certificate.verify"), "enclosure", lambda *_: ends)
+    said = ex.verify(certificate)
+    assert (str(said.value), str(said.optimality)) == ("not proven", "not proven")
+    assert "no precision encloses" in said.reasons[1]

@@ -357,7 +357,18 @@ def test_numbers_indices_and_lists() -> None:
         with pytest.raises(MalformedFile, match="a decimal as it is written"):
             number_from(bad)
     assert whole_from(-3) == -3
-    for bad in ("12", "0" + "9" * 20, "\u0661" * 20, "9_" * 20, "-" + "9" * 4000, "1.5"):
+    for whole in (1 << 53, -(1 << 53)):
+        assert whole_from(str(whole)) == whole
+    for bad in (
+        str((1 << 53) - 1),
+        str(1 - (1 << 53)),
+        "12",
+        "0" + "9" * 20,
+        "\u0661" * 20,
+        "9_" * 20,
+        "-" + "9" * 4000,
+        "1.5",
+    ):
         with pytest.raises(MalformedFile):
             whole_from(bad)
     assert count_from(-2) == -2

@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 import extremal as ex
 from extremal.certificate import Concave, Order, Refused
+from extremal.certificate.arithmetic.cones import Staircase
+from extremal.certificate.arithmetic.enclosures import pair_rule, rational
 from extremal.certificate.proofs.concave import _parted
-from extremal.certificate.proofs.order import _cells
+from extremal.certificate.proofs.order import _cells, _longest_path
 from extremal.exact import Prior
 from extremal.optimize.divergence.lorenz import Lorenz
 from extremal.optimize.divergence.solve import cells, ends_of
+from extremal.problem import problem_of
 from support.proofs.lies import optimum
 
 
@@ -171,3 +175,19 @@ def test_symbols_that_one_hypothesis_excludes_hide_no_path(make: Any) -> None:
         found = ex.design(ex.LDP(2), utility)
         assert found.value == pytest.approx(best, rel=1e-8)
         assert found.gap < 1e-9
+
+
+@pytest.mark.parametrize("nodes", [5, 9, 17])
+def test_a_path_of_many_blocks_is_never_rounded_below_its_length(nodes: int) -> None:
+    """A convex curve, e^ε = 3, in rationals: numbers V that are no doubles, and as many blocks as there are symbols."""
+    rule, cone = pair_rule(problem_of(ex.TotalVariation(["0.5", "0.5"], ["0.25", "0.75"]))), Staircase(2, fmpq(3))
+    curve = [(i * (i - 1) // 2, i * (nodes - 1) - i * (i - 1) // 2) for i in range(nodes + 1)]
+    whole = curve[-1][0]
+    apart = [Fraction(x - y, whole) for x, y in curve]
+    for value in (Fraction(1, 7 * n) for n in range(3, 40)):
+        longest = [Fraction(0)]
+        for j in range(1, nodes + 1):
+            longest.append(max(longest[i] + abs(apart[j] - apart[i]) for i in range(j)) - value)
+        exact = value + max(longest[-1] - 2 * value, Fraction(0)) / 4
+        found = _longest_path(cone, rule, [(fmpq(x), fmpq(y)) for x, y in curve], whole, rational(value))
+        assert exact <= found <= exact + Fraction(1, 10**36)

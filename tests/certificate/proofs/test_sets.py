@@ -15,10 +15,11 @@ from flint import arb, ctx, fmpq
 import extremal as ex
 from extremal.certificate import Dual, Proof, Refused
 from extremal.certificate import Sets as TreeOfSets
-from extremal.certificate.arithmetic.cones import cone_of
+from extremal.certificate.arithmetic.cones import Staircase, cone_of
 from extremal.certificate.proof import WORKING_BITS
 from extremal.certificate.proofs import sets
-from extremal.certificate.proofs.sets import SCALE, _LiftTrees, _OpenGroups
+from extremal.certificate.proofs.concave import PatternWorth
+from extremal.certificate.proofs.sets import SCALE, _LiftTrees, _OpenGroups, _PatternTree
 from extremal.optimize.hypotheses.columns import best_mixture
 from extremal.optimize.hypotheses.goals import Goals
 from extremal.optimize.hypotheses.solve import _by_tree
@@ -157,6 +158,8 @@ def test_what_open_groups_can_add(listed_up_to: int, monkeypatch: pytest.MonkeyP
                 assert found[0] <= min(fits) <= max(fits) <= found[1]
             if listed_up_to:
                 assert found == ((min(fits), max(fits)) if fits else None)
+            elif found is not None:
+                assert low <= found[0] <= found[1] <= high
     assert groups.lightest == [3, 3, 3, 0]
 
 
@@ -175,3 +178,27 @@ def test_what_trees_over_lifts_round_is_rounded_to_the_safe_side() -> None:
         ends = [arb(t) * arb(t).log() - arb(t) + 1 if t else arb(1) for t in (low, low + step, low + step * third)]
         dip = (ends[0] + arb(third) * (ends[1] - ends[0]) - ends[2]) / arb(step)
         assert arb(fmpq(found, 1 << SCALE)) < dip < arb(fmpq(found, 1 << SCALE) + fmpq(1, 1 << 90))
+
+
+def test_a_line_is_above_the_curve_however_widely_its_slope_is_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    y, cone = Fraction(1, 4), Staircase(4, fmpq(3))
+    with ctx.workprec(WORKING_BITS):
+        curve = PatternWorth(cone.top)
+        wide = curve.slope(fmpq(1, 4)) + arb(0, 0.01)
+        monkeypatch.setattr(PatternWorth, "slope", lambda _self, _y: wide)
+        slope, start, _ = _PatternTree([(1, fmpq(1))] * 4, 4, fmpq(4), cone, (y,)).line(0)
+        for x in (fmpq(n, 100) for n in range(101)):
+            assert curve.value(x) <= arb((start + slope * x) / (1 << SCALE))
+
+
+def test_what_a_sum_of_divergences_costs_is_counted_once_and_what_is_open_may_gain() -> None:
+    """Two inputs that two hypotheses tell apart, e^ε = 3: a pattern of one input is worth 1 and costs Σα + 2·α_x, and
+    the chord from 1/3 to 3 asks for ½ + Σ(½ − 2·α_x)⁺ ≤ Σα at the root."""
+    notion, utility = ex.LDP.from_ratio(3), ex.TotalVariation([1, 0], [0, 1])
+    order, root, whole = (Fraction(0), Fraction(1)), (0,), (-1, -1, 0, 0, -1, 0, 0)
+    for tree in (root, whole):
+        enough = Dual((Fraction("0.2501"),) * 2, TreeOfSets(order, (tree,)))
+        assert enough.bound(notion, utility) == Fraction("0.5002")
+    for alpha, tree in ((("0.24", "0.24"), whole), (("0", "0.6"), root), (("0.6", "0"), root)):
+        with pytest.raises(Refused, match="not closed by its chords"):
+            Dual(tuple(map(Fraction, alpha)), TreeOfSets(order, (tree,))).bound(notion, utility)
