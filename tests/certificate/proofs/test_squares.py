@@ -27,6 +27,7 @@ from extremal.certificate import (
 )
 from extremal.certificate.arithmetic import workload_cost as costs
 from extremal.certificate.proofs import matrix as matrix_proofs
+from extremal.certificate.proofs.squares import ExactProblem
 from extremal.estimate.channels.indicators import HashChannel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.report_labels import SubsetLabels
@@ -277,6 +278,37 @@ def test_counts_agree_with_patterns() -> None:
         proof.bound(ex.LDP(1), CDF(7))
     with pytest.raises(Refused, match="constant"):
         proof.bound(ex.LDP(1), Frequencies([0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]))
+
+
+def test_the_bound_is_exact_in_rationals() -> None:
+    """Z = 3I − 11ᵀ on three shares, e^ε = 3: tr WZ = 6, tr ZWZ = 18, and (3, 1, 1) is worth 24·9/25."""
+    exact = 6**2 / (Fraction(24 * 9, 25) + 18 * RESOLUTION)
+    for proof in (
+        Squares(((), (-1,), (-1, -1)), Dual((), Listed())),
+        Squares(((),), Dual((), Listed()), diagonal=(3,), classes=(0,) * 3),
+    ):
+        assert proof.bound(ex.LDP.from_ratio(3), Frequencies(3)) == exact
+
+
+def test_classes_prove_exactly_what_their_inputs_do() -> None:
+    """Z = 4I − 11ᵀ, and a statistic that couples the inputs of the first class."""
+    by_input = Squares(((), (-1,), (-1, -1), (-1, -1, -1)), Dual((), Listed()))
+    by_class = Squares(((), (-1,)), Dual((), Listed()), diagonal=(4, 4), classes=(0, 0, 1, 1))
+    for prior in (["0.25"] * 4, ["0.3", "0.3", "0.2", "0.2"]):
+        utility = Workload([*np.eye(4).tolist(), [1, 1, 0, 0]], prior)
+        assert by_class.bound(ex.LDP.from_ratio(3), utility) == by_input.bound(ex.LDP.from_ratio(3), utility)
+
+
+def test_merged_inputs_are_averaged_by_the_prior_where_it_has_mass() -> None:
+    weights, groups = [1, 0, 0, 0, 0, 2, 5], (0, 0, 1, 1, 1, 2, 2)
+    third = Fraction(1, 3)
+    means = np.zeros((3, 7), dtype=object)
+    means[0, 0], means[1, 2:5], means[2, 5:] = 1, third, (Fraction(2, 7), Fraction(5, 7))
+    rows = np.random.default_rng(3).integers(-5, 6, (4, 7)).astype(object)
+    found = ExactProblem(np.array(weights, dtype=object), 8, rows.T @ rows, 6).merged(groups)
+    assert (found.weights.tolist(), found.total) == ([1, 0, 7], 8)
+    expected = means @ rows.T @ rows @ means.T / Fraction(6)
+    assert all(Fraction(int(a), found.denominator) == b for a, b in zip(found.gram.flat, expected.flat, strict=True))
 
 
 SPREAD = [0.4, 0.3, 0.2, 0.1]
