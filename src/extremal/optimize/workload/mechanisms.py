@@ -25,26 +25,34 @@ MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outpu
 def reduced(points: Floats, theta: Floats, statistics: Floats, limited: Floats | None = None) -> Floats:
     """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need; the same
     `limited`·θ too, if it is given. `statistics` is B, by which dust is judged."""
-    used = np.flatnonzero(theta > FAINT * theta.max())
+    kept = np.where(theta > FAINT * theta.max(), theta, 0.0)
+    if not _is_as_good(points, kept, theta, statistics):  # a rare input has a report of its own
+        kept = np.where(theta > FAINT**2 * theta.max(), theta, 0.0)
+    used = np.flatnonzero(kept)
     n, rows = points.shape[0], np.zeros((0, theta.size)) if limited is None else limited
-    kept = np.zeros_like(theta)
-    kept[used] = theta[used]
     if n * (n + 1) // 2 + n + 1 + len(rows) < used.size <= MOST_REDUCED:
         kept[used] = fewest(np.vstack([second_moments(points[:, used]), rows[:, used]]), theta[used])
     return without_dust(points, kept, statistics)
 
 
 def without_dust(points: Floats, theta: Floats, statistics: Floats) -> Floats:
-    """The weights without those below `DUST`, unless the cost needs them."""
+    """The weights without those below `DUST`, unless the cost needs them, or floats cannot tell."""
     heavy = np.where(theta >= DUST * theta.sum(), theta, 0.0)
-    allowed = (1 + WORTHLESS) * _cost(points, theta, statistics)
-    return heavy if _cost(points, heavy, statistics) <= allowed else theta
+    return heavy if _is_as_good(points, heavy, theta, statistics) else theta
+
+
+def _is_as_good(points: Floats, fewer: Floats, theta: Floats, statistics: Floats) -> bool:
+    cost = _cost(points, fewer, statistics)
+    return bool(np.isfinite(cost) and cost <= (1 + WORTHLESS) * _cost(points, theta, statistics))
 
 
 def _cost(points: Floats, theta: Floats, statistics: Floats) -> float:
-    """tr(B V⁻¹ Bᵀ) of weights that sum to 1; infinite where V has no inverse."""
+    """tr(B V⁻¹ Bᵀ) of weights that sum to 1, V about the mean, which is 0 unless too much is gone; infinite where V has
+    no inverse."""
     used = theta > 0
-    v = (points[:, used] * (theta[used] / theta.sum())) @ points[:, used].T
+    shares = theta[used] / theta.sum()
+    about = points[:, used] - (points[:, used] @ shares)[:, None]
+    v = (about * shares) @ about.T
     try:
         return float(np.sum(cho_solve(cho_factor(v, lower=True), statistics.T).T * statistics))
     except np.linalg.LinAlgError:
