@@ -119,7 +119,6 @@ OWN_CONCEPTS: dict[str, str] = {
     "estimate.chosen": "estimates of chosen labels: a result of its own",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
-    "estimate.results.goodness_of_fit": "a test of the mechanism, apart from what is estimated through it",
     "estimate.hypothesis_tests.scores": "the directions that a mechanism identifies, apart from the tests on them",
     "exact.quotients": "quotients of floats among rationals: exact arithmetic that knows no proof",
     "mechanism.structures.rows": "a structure is a file",
@@ -281,9 +280,8 @@ def test_what_is_listed_as_a_concept_needs_the_list() -> None:
 
 
 def test_a_class_name_means_one_thing() -> None:
-    """But for the checker that stands alone, which has words of its own for what it shares no line about."""
     places: dict[str, list[str]] = {}
-    for path in (p for p in _modules() if "checker" not in p.relative_to(PACKAGE).parts):
+    for path in _modules():
         for node in _tree(path).body:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(_dotted(path))

@@ -53,6 +53,28 @@ def cone_of(notion: Any, k: int) -> Any:
 UNIT = Fraction(1, 1 << SCALE)
 
 
+# -- classes of priors --
+
+
+def test_a_set_whose_least_share_is_the_level_itself_is_a_ray() -> None:
+    """Three of four inputs have at least 3/4 − 1/4 = 1/2 = 1/E; two have 1/4, and no ray of their own."""
+    quarter = ex.SourceClass.ball(["1/4"] * 4, "1/4")
+    notion = ex.PML.from_json({"notion": "PML", "ratio": "2", "source": quarter.to_json()})
+    rays = set(cone_of(notion, 4).rays())
+    assert (1, 1, 1, 0) in {tuple(v // max(ray) for v in ray) for ray in rays if len(set(ray) - {0}) == 1}
+    assert not any(sum(map(bool, ray)) < 3 for ray in rays)
+    with pytest.raises(Refused, match="nested sets are listed for at most 10 inputs"):
+        list(cone_of(ex.PML(1, ex.SourceClass.ball(["1/11"] * 11, "0.1")), 11).rays())
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "0.3", "1", "2.5"])
+def test_the_ratio_of_a_class_is_rounded_up(epsilon: str) -> None:
+    notion = ex.PML(epsilon, ex.SourceClass.ball([0.5, 0.3, 0.2], "0.1"))
+    low, high = notion.exponential.bounds(200)
+    top = cone_of(notion, 3).top * (1 << 200)
+    assert low < top < high + (1 << 137)
+
+
 # -- whole numbers --
 
 

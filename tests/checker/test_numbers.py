@@ -18,7 +18,7 @@ from extremal.checker.costs import FINE_INVERSE, cost
 from extremal.checker.goals import read_goal
 from extremal.checker.matrices import require_definite
 from extremal.checker.mechanisms import read_mechanism
-from extremal.checker.numbers import INFINITE, Interval, Refused, Undecided, Unsettled, afford, ends, settled
+from extremal.checker.numbers import INFINITE, Interval, Rejected, Undecided, Unsettled, afford, ends, settled
 from support.checkers import claiming
 
 NARROW = Fraction(1, 10**100)
@@ -101,7 +101,7 @@ def test_definiteness_is_that_of_exact_pivots() -> None:
         if definite:
             require_definite(whole)
         else:
-            with pytest.raises(Refused):
+            with pytest.raises(Rejected):
                 require_definite(whole)
     assert said == {True, False}
 

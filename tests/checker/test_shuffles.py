@@ -21,7 +21,7 @@ from extremal.checker.contours import positive_part, turn
 from extremal.checker.mechanisms import read_mechanism
 from extremal.checker.numbers import Malformed, Undecided, Work
 from extremal.checker.shuffles import Classes, Differing, decided_shuffle
-from extremal.checker.structures import AllSets, SetType, of_sets
+from extremal.checker.structures import SetReports, SetType, of_sets
 from extremal.checker.verdicts import checked
 from extremal.mechanism.files import to_json
 from extremal.theory import ShuffleClaim
@@ -112,7 +112,7 @@ def test_what_the_kernel_proves_is_proved_and_a_smaller_level_refuted(name: str)
 
 
 def test_sets_of_two_groups_have_the_classes_of_their_list() -> None:
-    sets = AllSets([[0, 1], [2, 3, 4]], [SetType((1, 1), 3, 7), SetType((0, 2), 2, 11)])
+    sets = SetReports([[0, 1], [2, 3, 4]], [SetType((1, 1), 3, 7), SetType((0, 2), 2, 11)])
     structure = of_sets(sets, 9, 1000, 1000)
 
     def found(pairs: Any) -> set[tuple[Any, ...]]:

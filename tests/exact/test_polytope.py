@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact import corners, solve_exactly
+from extremal.exact import corners, polytope, solve_exactly
 
 F = Fraction
 
@@ -35,7 +35,9 @@ def test_no_corner_and_too_many_choices_are_refused() -> None:
         corners(halves, [F(1, 10)] * 20, 20)
 
 
-def test_corners_are_those_of_every_choice_of_inequalities() -> None:
+@pytest.mark.parametrize("few", [0, 10**6], ids=["as a product of matrices", "one by one"])
+def test_corners_are_those_of_every_choice_of_inequalities(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(polytope, "_FEW", few)
     rng = random.Random(7)
     for k, count in ((2, 2), (3, 4), (4, 5)):
         for _ in range(20):

@@ -9,8 +9,6 @@ seconds if it is small, for two minutes if not. What was made in this process ha
 
 from __future__ import annotations
 
-from math import factorial
-
 from extremal.certificate.arithmetic.enclosures import leaves_of
 from extremal.certificate.arithmetic.workload_cost import MANY
 from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
@@ -28,7 +26,6 @@ from extremal.problem import (
     TablesGoal,
     WorkloadGoal,
 )
-from extremal.sources import SourceClass
 
 MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
 SMALL_FILE = 10_000  # bytes
@@ -120,8 +117,10 @@ def width_of(goal: Goal) -> int:
 def work_of_rays(privacy: Privacy, goal: Goal) -> int:
     """To list the extreme rays of a notion's cone, and the worth of each."""
     k, leaves = width_of(goal), leaves_in(goal)
+    if isinstance(privacy, OverClass) and privacy.source.least_share(()) is not None:
+        return int(3 ** min(k, MOST_COUNTED) * k * leaves)
     if isinstance(privacy, OverClass):
-        return _vertices(privacy.source) * k * PER_PLANE + (k * leaves << min(k, MOST_COUNTED))
+        return max(k, len(privacy.source.priors)) * k * PER_PLANE + (k * leaves << min(k, MOST_COUNTED))
     rays = 2 * 6 ** min(k, MOST_COUPLED) if isinstance(privacy, Coupled) else 1 << min(k, MOST_COUNTED)
     return int(rays * k * leaves)
 
@@ -129,13 +128,6 @@ def work_of_rays(privacy: Privacy, goal: Goal) -> int:
 def leaves_in(goal: Goal) -> int:
     """Divergences and informations that a column is valued by."""
     return 1 if goal.is_cost else len(leaves_of(goal))
-
-
-def _vertices(source: SourceClass) -> int:
-    """About how many extreme priors a class has."""
-    k = min(source.k, MOST_COUNTED)
-    many = {"permutation_invariant": factorial(k), "ball": k << (k - 1), "simplex": k}
-    return many.get(source.kind, len(source.priors))
 
 
 def work_of_matrix(k: int) -> int:

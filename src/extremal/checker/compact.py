@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.goals import Gain, Information
+from extremal.checker.goals import Gain, InformationLeaf
 from extremal.checker.notions import Notion, pure_ratio
 from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, afford, exp, ln, of_kind, require, shortened
-from extremal.checker.worths import Pair, PatternWorth
+from extremal.checker.worths import PairWorth, PatternInformation
 
 MOST_PAIRS_OF_POINTS = 2**23  # a minute at most: few of them are evaluated
 MOST_ENDS, MOST_CELLS = 3000, 1500  # what §6 allows
@@ -32,8 +32,8 @@ def order(proof: dict[str, Any], notion: Notion, goal: Gain) -> Bound:
     """
     ratio = pure_ratio(notion, "order: ε-LDP")
     leaves = goal.leaves(proof["mix"])
-    require(Pair.is_one(leaves), "order: divergences of one pair")
-    pair, ends = Pair(leaves), proof["ends"]
+    require(PairWorth.is_one(leaves), "order: divergences of one pair")
+    pair, ends = PairWorth(leaves), proof["ends"]
     value: Fraction = proof["value"]
     require(value >= 0 and 1 <= len(ends) <= MOST_ENDS, "a value ≥ 0, and 1 to 3,000 ends")
     require(all(ONE / LARGEST_END <= e <= LARGEST_END for e in ends), "ends between 10^-200 and 10^200")
@@ -46,7 +46,7 @@ def order(proof: dict[str, Any], notion: Notion, goal: Gain) -> Bound:
     return value + max(ZERO, Fraction(paid) - (ratio - 1) * value) / (1 + ratio)
 
 
-def _points(pair: Pair, ends: Sequence[Fraction]) -> Iterator[Point]:
+def _points(pair: PairWorth, ends: Sequence[Fraction]) -> Iterator[Point]:
     """Masses to the left of every place where a block may end: edges of cells, and a point inside each.
 
     A cell of mass (a, b) is replaced by two symbols on its end ratios, λ(u, v) and the rest: a garbling of the two
@@ -65,7 +65,7 @@ def _points(pair: Pair, ends: Sequence[Fraction]) -> Iterator[Point]:
         yield left, right
 
 
-def _cells_of(pair: Pair, ends: Sequence[Fraction]) -> dict[int, Point]:
+def _cells_of(pair: PairWorth, ends: Sequence[Fraction]) -> dict[int, Point]:
     """The mass of each cell that has any; cell i holds e_{i−1} < P₀/P₁ ≤ e_i."""
     found: dict[int, Point] = {}
     for a, b in zip(pair.p0, pair.p1, strict=True):
@@ -76,7 +76,7 @@ def _cells_of(pair: Pair, ends: Sequence[Fraction]) -> dict[int, Point]:
     return found
 
 
-def _best_path(points: Sequence[Point], pair: Pair, ratio: Fraction, value: Fraction) -> Bound:
+def _best_path(points: Sequence[Point], pair: PairWorth, ratio: Fraction, value: Fraction) -> Bound:
     """π_last: π_0 = 0, π_j = max_{i<j} π_i + μ(i, j) − V.
 
     Not every pair is evaluated. μ is subadditive: what a path to i and on to j is worth is at most what it was for
@@ -118,7 +118,7 @@ def concave(proof: dict[str, Any], notion: Notion, goal: Gain) -> Fraction:
     ratio = pure_ratio(notion, "concave: ε-LDP")
     leaves = goal.leaves(())
     require(len(leaves) == 1, "concave: information alone")
-    leaf = of_kind(leaves[0][1], Information, "concave: information alone")
+    leaf = of_kind(leaves[0][1], InformationLeaf, "concave: information alone")
     value, lines = proof["value"], proof["lines"]
     require(value >= 0, "a value ≥ 0")
     masses = sorted(p for p in leaf.prior if p)
@@ -126,13 +126,13 @@ def concave(proof: dict[str, Any], notion: Notion, goal: Gain) -> Fraction:
     afford(len(lines) * len(masses), MOST_LINES_TIMES_INPUTS // 2, "lines times inputs")
     if ratio == 1 or len(masses) == 1:
         return ZERO
-    phi = PatternWorth(ratio)
+    phi = PatternInformation(ratio)
     if lines:
         return _by_lines(phi, masses, value, lines)
     return _by_contact(phi, masses, value) if value else _of_single_symbols(phi, masses)
 
 
-def _by_contact(phi: PatternWorth, masses: Sequence[Fraction], t: Fraction) -> Fraction:
+def _by_contact(phi: PatternInformation, masses: Sequence[Fraction], t: Fraction) -> Fraction:
     """The tangent of φ − V through the origin touches at t/c: prices along it below, φ − V above; concave in p."""
     c = phi.c
     v, slope = t - ln(1 + t), phi.slope(t / c)
@@ -140,7 +140,7 @@ def _by_contact(phi: PatternWorth, masses: Sequence[Fraction], t: Fraction) -> F
     return (v + (_sum(prices) - c * v).positive() / (c + 1)).high
 
 
-def _of_single_symbols(phi: PatternWorth, masses: Sequence[Fraction]) -> Fraction:
+def _of_single_symbols(phi: PatternInformation, masses: Sequence[Fraction]) -> Fraction:
     """V = Σφ(p)/(c+k), a = φ(p) − V; two symbols together are worth D less than apart, and more only widen that."""
     k = len(masses)
     v = _sum([phi(p) for p in masses]) / (phi.c + k)
@@ -148,7 +148,7 @@ def _of_single_symbols(phi: PatternWorth, masses: Sequence[Fraction]) -> Fractio
     return (v + (k - 1) * (v - apart).positive()).high
 
 
-def _by_lines(phi: PatternWorth, masses: Sequence[Fraction], value: Fraction, lines: Sequence[Point]) -> Fraction:
+def _by_lines(phi: PatternInformation, masses: Sequence[Fraction], value: Fraction, lines: Sequence[Point]) -> Fraction:
     """a_x = max_i (A_i + b_i·p_x); by how much they fall short is bounded by the size d of a set."""
     k, c = len(masses), phi.c
     short = ZERO
@@ -160,14 +160,14 @@ def _by_lines(phi: PatternWorth, masses: Sequence[Fraction], value: Fraction, li
     return value + short + max(ZERO, prices - c * value) / (c + 1)
 
 
-def _above(phi: PatternWorth, b: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def _above(phi: PatternInformation, b: Fraction, low: Fraction, high: Fraction) -> Fraction:
     """A number above φ(z) − bz between two ends: the tangent at y, which any y makes true and a good one tight."""
     y = min(max(_flat(phi, b), low), high)
     slope = phi.slope(y) - b
     return (phi(y) - b * y).high + max(ZERO, (slope * (low - y)).high, (slope * (high - y)).high)
 
 
-def _flat(phi: PatternWorth, b: Fraction) -> Fraction:
+def _flat(phi: PatternInformation, b: Fraction) -> Fraction:
     """About where φ'(y) = b: ln(1 + cy) = (h(c) − b)/c. Nothing rests on it."""
     exponent = (phi.top.high - b) / phi.c
     if not -500 < exponent < 500:

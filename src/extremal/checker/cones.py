@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
+import operator
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass, is_coupled, is_pure, pure_ratio
-from extremal.checker.numbers import ONE, ZERO, Vector, afford, dot, of_kind, require, total, whole_numbers
+from extremal.checker.notions import ClassLifted, Lifted, Local, Metrical, Notion, is_coupled, is_pure, pure_ratio
+from extremal.checker.numbers import ONE, ZERO, Vector, afford, of_kind, require, whole_numbers
 
 MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6  # inputs, as §5 allows
+MOST_NESTED = 10  # inputs, too
 MOST_STEPS_OVER_RAYS = 2**21  # a step is a product of rationals, or a logarithm
+MOST_MEETINGS = 2**26  # of rays on either side of an inequality
 Tree = Sequence[tuple[int, int]]
 Multipliers = Sequence[tuple[int, int, int, Fraction]]
+Ray = tuple[list[int], int]  # whole numbers, and the inequalities that are equalities on it, as bits
 
 
 def unit(x: int, k: int) -> Vector:
@@ -29,15 +34,20 @@ def rays(notion: Notion, k: int, tree: Tree, each: int) -> Iterator[Vector]:
         require(k <= MOST_ON_A_TREE, "at most 16 inputs on a tree")
         afford(2**k * each, MOST_STEPS_OVER_RAYS, "rays of a tree")
         return rays_of_tree(edges, k)
-    if isinstance(notion, LDP):
+    if isinstance(notion, Local):
         return coupled_rays(notion.ratio, k) if notion.delta else patterns(notion.ratio, k, each)
-    if isinstance(notion, Lift):
+    if isinstance(notion, Lifted):
         support = sum(p > 0 for p in notion.prior)
         require(support <= MOST_LIFTED, "at most 14 inputs of positive probability")
         afford(support * 2**support * each, MOST_STEPS_OVER_RAYS, "lift vectors")
         return lifts(notion, k)
+    if isinstance(notion, ClassLifted) and notion.source.is_decided_by_sets:
+        require(k <= MOST_NESTED, "at most 10 inputs whose nested sets are listed")
+        afford(3**k * each, MOST_STEPS_OVER_RAYS, "nested sets")
+        return nested(notion, k)
     require(k <= MOST_DESCRIBED, "at most 8 inputs whose rays are found from inequalities")
-    return iter(described([row for _, row in inequalities(notion, k)], k))
+    named = sorted(inequalities(notion, k), key=lambda one: one[0][::-1])  # prior by prior: fewer rays on the way
+    return iter(described([row for _, row in named], k))
 
 
 def patterns(ratio: Fraction, k: int, each: int) -> Iterator[Vector]:
@@ -57,7 +67,7 @@ def coupled_rays(ratio: Fraction, k: int) -> Iterator[Vector]:
             yield [ZERO if v < 0 else ONE / ratio**v for v in levels]
 
 
-def lifts(notion: Lift, k: int) -> Iterator[Vector]:
+def lifts(notion: Lifted, k: int) -> Iterator[Vector]:
     """p·q = 1: all low or high but one, which is what is left; unit vectors where p = 0."""
     p, support = notion.prior, [x for x in range(k) if notion.prior[x]]
     yield from (unit(x, k) for x in range(k) if not p[x])
@@ -75,57 +85,82 @@ def lifts(notion: Lift, k: int) -> Iterator[Vector]:
 
 def inequalities(notion: Notion, k: int) -> Iterator[tuple[tuple[int, int], Vector]]:
     """((a, b), row) for every inequality row·q ≤ 0 of a class or a metric."""
-    if isinstance(notion, OverClass):
-        corners = notion.source.extreme()
+    if isinstance(notion, ClassLifted):
+        corners, above = notion.source.extreme(), Fraction(math.ceil(notion.ratio * 2**64), 2**64)
         for x, (v, p) in itertools.product(range(k), enumerate(corners)):
             if any(corner[x] for corner in corners):
-                yield (x, v), [Fraction(int(x == z)) - notion.ratio * p[z] for z in range(k)]
-    if isinstance(notion, Metric):
+                yield (x, v), [Fraction(int(x == z)) - above * p[z] for z in range(k)]
+    if isinstance(notion, Metrical):
         for x, z in itertools.product(range(k), repeat=2):
             ratio = notion.ratio_between(x, z)
             if ratio is not None and x != z:
                 yield (x, z), [Fraction(int(i == x)) - (ratio if i == z else ZERO) for i in range(k)]
 
 
+def nested(notion: ClassLifted, k: int) -> Iterator[Vector]:
+    """For all S ⊂ T with g(S) < 1/E ≤ g(T), g the least probability of a set: g(T) − g(S) on S, 1/E − g(S) on T∖S."""
+    sets = [[x for x in range(k) if number >> x & 1] for number in range(2**k)]
+    g, level = [notion.source.least_probability(chosen) for chosen in sets], ONE / notion.ratio
+    for (s, inner), (t, outer) in itertools.product(enumerate(sets), repeat=2):
+        if s & t == s and g[s] < level <= g[t]:
+            ray = [ZERO] * k
+            for x in outer:
+                ray[x] = g[t] - g[s] if x in inner else level - g[s]
+            yield ray
+
+
 def described(rows: Sequence[Vector], k: int) -> list[Vector]:
-    """The extreme rays of {q ≥ 0, row·q ≤ 0}, by the double description method.
+    """The extreme rays of {q ≥ 0, row·q ≤ 0}, by the double description method, in whole numbers.
 
     The rays of q ≥ 0 are the unit vectors. A further inequality keeps the rays on its side and adds, for every two
     adjacent rays on different sides, the one between them on the plane. Two rays are adjacent when no third one
-    satisfies with equality every inequality that both do.
+    satisfies with equality every inequality that both do: at least k − 2.
     """
-    found, planes = [unit(x, k) for x in range(k)], [unit(x, k) for x in range(k)]
-    for row in rows:
-        found = _cut(found, planes, row)
-        planes.append(row)
-    return found
+    found = [([int(x == z) for z in range(k)], (1 << k) - 1 ^ 1 << x) for x in range(k)]
+    steps = 0
+    for number, row in enumerate(rows, start=k):
+        found, more = _cut(found, whole_numbers(row)[0], number, steps)
+        steps += more
+    afford(steps, MOST_MEETINGS, "rays on either side of inequalities")
+    return [[Fraction(v, sum(q)) for v in q] for q, _ in found]
 
 
-def _cut(found: Sequence[Vector], planes: Sequence[Vector], row: Vector) -> list[Vector]:
-    """The rays of a cone after one more inequality row·q ≤ 0; `planes` are those before it."""
-    sides = [dot(row, q) for q in found]
-    tight = [{i for i, plane in enumerate(planes) if dot(plane, q) == 0} for q in found]
-    kept = [q for q, side in zip(found, sides, strict=True) if side <= 0]
-    for a, b in itertools.product(range(len(found)), repeat=2):
-        if sides[a] < 0 < sides[b] and _adjacent(tight, a, b):
-            kept.append(_scaled([sides[b] * v - sides[a] * w for v, w in zip(found[a], found[b], strict=True)]))
-    return kept
+def _cut(found: list[Ray], row: Sequence[int], number: int, spent: int) -> tuple[list[Ray], int]:
+    """The rays of a cone after one more inequality row·q ≤ 0, and its steps; nothing where they are too many."""
+    sides = [sum(map(operator.mul, row, q)) for q, _ in found]
+    inside, outside = ([i for i, side in enumerate(sides) if sign * side > 0] for sign in (-1, 1))
+    steps = len(inside) * len(outside) + 40 * len(found)
+    if spent + steps > MOST_MEETINGS:
+        return found, MOST_MEETINGS + 1
+    kept = [(q, held | (side == 0) << number) for (q, held), side in zip(found, sides, strict=True) if side <= 0]
+    for a, b in _adjacent([held for _, held in found], number, len(row), inside, outside):
+        mixed = [sides[b] * v - sides[a] * w for v, w in zip(found[a][0], found[b][0], strict=True)]
+        common = math.gcd(*mixed)
+        kept.append(([v // common for v in mixed], found[a][1] & found[b][1] | 1 << number))
+    return kept, steps
 
 
-def _adjacent(tight: Sequence[set[int]], a: int, b: int) -> bool:
-    """No third ray satisfies with equality every inequality that both do."""
-    both = tight[a] & tight[b]
-    return not any(both <= other for i, other in enumerate(tight) if i not in (a, b))
+def _adjacent(tight: Sequence[int], count: int, k: int, inside: list[int], outside: list[int]) -> list[tuple[int, int]]:
+    """The pairs, one of either side, such that no third ray satisfies with equality every inequality that both do."""
+    rays_of = [sum(1 << i for i, mine in enumerate(tight) if mine >> number & 1) for number in range(count)]
+    every, pairs = (1 << len(tight)) - 1, []
+    for a in inside:
+        near = ((b, tight[a] & tight[b]) for b in outside)
+        pairs += [(a, b) for b, both in near if both.bit_count() >= k - 2 and _on_all(both, rays_of, every) == 2]
+    return pairs
 
 
-def _scaled(q: Vector) -> Vector:
-    mass = total(q)
-    return [v / mass for v in q]
+def _on_all(chosen: int, rays_of: Sequence[int], every: int) -> int:
+    """How many rays satisfy all the chosen inequalities with equality."""
+    while chosen:
+        every &= rays_of[chosen.bit_length() - 1]
+        chosen ^= 1 << chosen.bit_length() - 1
+    return every.bit_count()
 
 
 def edges_of(notion: Notion, k: int, tree: Tree) -> list[tuple[int, int, Fraction]]:
     """(parent, child, F) of a spanning tree, each parent placed before its children."""
-    notion = of_kind(notion, Metric, "a tree is for metric privacy")
+    notion = of_kind(notion, Metrical, "a tree is for metric privacy")
     require(len(tree) == k - 1, "a tree has every input once")
     placed, found = {tree[0][0]} if tree else {0}, []
     for z, x in tree:
@@ -154,7 +189,7 @@ def _largest(vectors: Sequence[Vector]) -> Fraction:
     return sum((max(ZERO, *column) for column in zip(*vectors, strict=True)), ZERO)
 
 
-class Cover:
+class ColumnBounds:
     """Bounds on Σ_y g_y·q_y, every g_y among given vectors, for all columns of a private mechanism.
 
     Vectors are numbered; multipliers f ≥ 0 belong to inequality (a, b) and to a vector's number.
@@ -167,7 +202,7 @@ class Cover:
         if not multipliers:
             return
         require(not tree, "multipliers and a tree do not go together")
-        self.corners = notion.source.extreme() if isinstance(notion, OverClass) else []
+        self.corners = notion.source.extreme() if isinstance(notion, ClassLifted) else []
         for i, a, b, f in multipliers:
             require(f >= 0, "multipliers are not negative")
             self.inequality(a, b)
@@ -178,14 +213,14 @@ class Cover:
         """The coefficients, where they are not 0, of inequality (a, b) of the notion: row·q ≤ 0."""
         notion = self.notion
         require(0 <= a < self.k, "inequalities of inputs")
-        if isinstance(notion, OverClass):
+        if isinstance(notion, ClassLifted):
             require(0 <= b < len(self.corners) and notion.source.can_occur[a], "inequalities of inputs that can occur")
             row = {z: -notion.ratio * p for z, p in enumerate(self.corners[b]) if p}
             row[a] = row.get(a, ZERO) + 1
             return row
         require(0 <= b < self.k and a != b, "inequalities of two inputs")
-        ratio = notion.ratio_between(a, b) if isinstance(notion, Metric) else None
-        if isinstance(notion, LDP) and notion.delta:
+        ratio = notion.ratio_between(a, b) if isinstance(notion, Metrical) else None
+        if isinstance(notion, Local) and notion.delta:
             ratio = notion.ratio
         require(ratio is not None, "multipliers where the cone has inequalities")
         return {a: ONE, b: -(ratio or ONE)}
@@ -204,14 +239,14 @@ class Cover:
         notion, every = self.notion, list(vectors.values())
         if self.edges:
             return max(map(self._at_root, every))
-        if isinstance(notion, Lift):
+        if isinstance(notion, Lifted):
             free = [x for x in range(self.k) if not notion.prior[x]]
             return max(map(self._lifted, every)) + _largest([[g[x] for x in free] for g in every])
         if is_pure(notion):
             most = max(ZERO, *map(self._raised, every))
             return most * self.k / (notion.ratio + self.k - 1)
         worth = _largest([self.reduced(i, g) for i, g in vectors.items()])
-        return worth + (notion.delta * self._largest_factors(list(vectors)) if isinstance(notion, LDP) else ZERO)
+        return worth + (notion.delta * self._largest_factors(list(vectors)) if isinstance(notion, Local) else ZERO)
 
     def _largest_factors(self, numbers: Sequence[int]) -> Fraction:
         """Σ_xz max_g f_g(x, z)."""
@@ -226,7 +261,7 @@ class Cover:
         notion = self.notion
         if self.edges:
             return self._at_root(g) <= 0
-        if isinstance(notion, Lift):
+        if isinstance(notion, Lifted):
             return self._lifted(g) <= 0 and all(v <= 0 for v, p in zip(g, notion.prior, strict=True) if not p)
         if is_pure(notion):
             return self._raised(g) <= 0
@@ -243,7 +278,7 @@ class Cover:
 
         In whole numbers g = G/below, p = P/mass, ν = mass·G_x/(P_x·below) for an input x.
         """
-        notion = of_kind(self.notion, Lift, "PML or LIP for one prior")
+        notion = of_kind(self.notion, Lifted, "PML or LIP for one prior")
         (whole, below), (weights, mass) = whole_numbers(g), whole_numbers(notion.prior)
         spread = 2 * max(weights).bit_length()  # two quotients G/P differ by 2^-spread, or not at all
         support = sorted((x for x, p in enumerate(weights) if p), key=lambda x: -((whole[x] << spread) // weights[x]))

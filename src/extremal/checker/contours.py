@@ -75,7 +75,7 @@ def powered_up(a: int, n: int) -> int:
 
 
 @dataclass(frozen=True)
-class Nodes:
+class ContourNodes:
     """θ + ikbθ for k = 0, 1, …, count, and the variance of the smoothing."""
 
     theta: Fraction
@@ -133,7 +133,7 @@ def saddle(law: Float, n: int, variance: float = 0.0) -> float:
     return high
 
 
-def contour_for(law: Float, n: int, kappa: float) -> Nodes:
+def contour_for(law: Float, n: int, kappa: float) -> ContourNodes:
     """A contour near the saddle, with a smoothing of κ standard deviations, whose aliases are about 1e-10."""
     theta = saddle(law, n)
     deviation = math.sqrt(n * moments(law, theta)[2]) or 1 / theta
@@ -147,7 +147,7 @@ def contour_for(law: Float, n: int, kappa: float) -> Nodes:
     exact = Fraction(theta)
     variance = Fraction(sigma) ** 2
     count = math.ceil(math.sqrt(2 * GONE / (float(b) * theta * sigma) ** 2))
-    return Nodes(exact, b, variance, count)
+    return ContourNodes(exact, b, variance, count)
 
 
 def as_floats(law: Values) -> Float:
@@ -164,7 +164,7 @@ def tilted(law: Values, theta: Fraction) -> tuple[list[Interval], Interval]:
     return masses, Interval(Fraction(low), Fraction(high))
 
 
-def moments_on(law: Values, nodes: Nodes) -> Iterator[tuple[Turn, int]]:
+def moments_on(law: Values, nodes: ContourNodes) -> Iterator[tuple[Turn, int]]:
     """E e^{(θ+ikbθ)X} / E e^{θX} at nodes 1, 2, …, and how many units it may be off."""
     masses, mass = tilted(law, nodes.theta)
     now = [(int(m.low / mass.high * 2**POINT), 0) for m in masses]
@@ -180,7 +180,7 @@ def squared(moment: Turn, off: int) -> int:
     return min(1 << POINT, ((moment[0] ** 2 + moment[1] ** 2) >> POINT) + 3 * off + 1)
 
 
-def raised(law: Values, n: int, nodes: Nodes) -> Interval:
+def raised(law: Values, n: int, nodes: ContourNodes) -> Interval:
     """(E e^{θX})^n·e^{θ²σ²/2}, the common factor of all nodes."""
     mass = tilted(law, nodes.theta)[1]
     more = nodes.theta**2 * nodes.variance / 2
@@ -232,18 +232,18 @@ def added_up(law: Values, n: int) -> Fraction:
     return expected
 
 
-def aliases(law: Values, n: int, nodes: Nodes, upper: Fraction) -> Fraction:
+def aliases(law: Values, n: int, nodes: ContourNodes, upper: Fraction) -> Fraction:
     """What the sum may exceed the integral by: U·q/(1−q) + L·q/(1−q)² + F(2θ)·q/(2eθ(1−q)), L the period, q = e^−θL."""
     length = (2 * PI / nodes.step).high
     q = exp(-2 * PI / nodes.b).high
     if q >= 1:
         raise Unsettled
-    twice = Nodes(2 * nodes.theta, nodes.b, nodes.variance, nodes.count)
+    twice = ContourNodes(2 * nodes.theta, nodes.b, nodes.variance, nodes.count)
     far = raised(law, n, twice).high / (2 * exp(ONE).low * nodes.theta)
     return upper * q / (1 - q) + length * q / (1 - q) ** 2 + far * q / (1 - q)
 
 
-def without_phase(law: Values, n: int, nodes: Nodes) -> Fraction:
+def without_phase(law: Values, n: int, nodes: ContourNodes) -> Fraction:
     """(1/2π)∫|m(θ+iu)|^n·e^{(θ²−u²)σ²/2}/(θ²+u²) du, at most: an even power is taken, for which a sum over nodes is."""
     total, top, scale = 0, nodes.b.numerator, nodes.b.denominator
     for k, ((moment, off), gauss) in enumerate(zip(moments_on(law, nodes), nodes.gaussian(), strict=True), 1):

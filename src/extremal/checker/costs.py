@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import cached_property
 from operator import mul
 
-from extremal.checker.goals import Statistics
+from extremal.checker.goals import StatisticsGoal
 from extremal.checker.matrices import (
     MOST_PRODUCTS,
     Whole,
@@ -41,12 +41,12 @@ from extremal.checker.matrices import (
     symmetric,
     times,
 )
-from extremal.checker.mechanisms import Mechanism
+from extremal.checker.mechanisms import MechanismFile
 from extremal.checker.numbers import (
     INFINITE,
     ZERO,
     Interval,
-    NotKnown,
+    Uncheckable,
     Unsettled,
     Vector,
     afford,
@@ -56,7 +56,7 @@ from extremal.checker.numbers import (
     solution,
     whole_numbers,
 )
-from extremal.checker.structures import AllSets, ChosenReports, SetType
+from extremal.checker.structures import ChosenReports, SetReports, SetType
 
 RHO = Fraction(1, 2**80)  # ρ: a bias counts as it would for 2^80 respondents
 UNKNOWN = Fraction(1, 2**20)  # a cost above this share of what it is when nothing is known counts as infinite
@@ -82,7 +82,7 @@ class Centred:
         return Fraction(sum(row[x] for x, row in enumerate(self.matrix)), self.unit)
 
 
-def centred(goal: Statistics, p: Sequence[Fraction]) -> Centred:
+def centred(goal: StatisticsGoal, p: Sequence[Fraction]) -> Centred:
     """PᵀAᵀAP: gram_xz·T² − T·(l_x + l_z) + s over T²·D, with l = gram·p and s = p·l in whole weights of sum T."""
     weights, mass = whole_numbers(p)
     lines = [sum(map(mul, row, weights)) for row in goal.gram]
@@ -94,19 +94,19 @@ def centred(goal: Statistics, p: Sequence[Fraction]) -> Centred:
     return Centred(matrix, goal.unit * mass * mass, weights, mass)
 
 
-def cost(goal: Statistics, mechanism: Mechanism, worst: Sequence[Fraction] | None) -> Interval | float:
+def cost(goal: StatisticsGoal, mechanism: MechanismFile, worst: Sequence[Fraction] | None) -> Interval | float:
     """F at the prior; over a class the largest, of which `worst` is a prior."""
     if goal.k != mechanism.k:
-        raise NotKnown("the mechanism and the cost are about different inputs")
+        raise Uncheckable("the mechanism and the cost are about different inputs")
     p = goal.source.only or worst
     if p is None:
-        raise NotKnown("the cost over a class is enclosed where one of its priors is named")
+        raise Uncheckable("the cost over a class is enclosed where one of its priors is named")
     if mechanism.structure.chosen is not None:
         return ends(cost_of_memberships(goal, mechanism, mechanism.structure.chosen))
     return cost_of_rows(goal, mechanism, centred(goal, p), p)
 
 
-def cost_of_rows(goal: Statistics, mechanism: Mechanism, w: Centred, p: Sequence[Fraction]) -> Interval | float:
+def cost_of_rows(goal: StatisticsGoal, mechanism: MechanismFile, w: Centred, p: Sequence[Fraction]) -> Interval | float:
     """F of the least squares estimate, at p; over a class the largest."""
     sets, whole_class = mechanism.structure.sets, goal.source.only is None
     if sets is not None and sets.complete and mechanism.row_of == range(mechanism.k):
@@ -121,12 +121,12 @@ def cost_of_rows(goal: Statistics, mechanism: Mechanism, w: Centred, p: Sequence
     return known(Interval(below, max(below, found.above_for_all(goal))), w)
 
 
-def cost_of_memberships(goal: Statistics, mechanism: Mechanism, chosen: ChosenReports) -> Fraction:
+def cost_of_memberships(goal: StatisticsGoal, mechanism: MechanismFile, chosen: ChosenReports) -> Fraction:
     """The cost of the unbiased estimate of the share of x that depends on the report only through whether it lies in
     the set of x, elsewhere in its block, or beyond: it is 1 on average where x is the truth, and 0 for others."""
     p = goal.source.only
     if p is None or mechanism.row_of != range(mechanism.k) or not is_diagonal(goal.gram):
-        raise NotKnown("of sets that inputs choose the cost of shares at one prior is known")
+        raise Uncheckable("of sets that inputs choose the cost of shares at one prior is known")
     kinds = len(chosen.chances)
     said = solution([list(row) for row in chosen.chances], [[Fraction(int(not i))] for i in range(kinds)])
     squares = [sum((c * v * v for c, (v,) in zip(row, said, strict=True)), ZERO) for row in chosen.chances]
@@ -152,7 +152,7 @@ def is_multiple_of_identity(gram: Sequence[Sequence[int]]) -> bool:
     return all(v == (gram[0][0] if x == z else 0) for x, row in enumerate(gram) for z, v in enumerate(row))
 
 
-def listed_rows_of(mechanism: Mechanism) -> list[list[int]]:
+def listed_rows_of(mechanism: MechanismFile) -> list[list[int]]:
     """The row of weights of each input."""
     k, m = mechanism.k, mechanism.structure.reports
     afford((m + 8 * k) * k * k, MOST_PRODUCTS, "products of matrices for the cost of statistics")
@@ -240,7 +240,7 @@ class Enclosure:
         moved = times(list(zip(*never, strict=True)), [flat[i : i + k] for i in range(0, len(flat), k)])
         return plus([[v * scale for v in row] for row in self.v], moved, -1), scale << self.bits
 
-    def above_for_all(self, goal: Statistics) -> Fraction:
+    def above_for_all(self, goal: StatisticsGoal) -> Fraction:
         """Σ_i s_i² + (1 + 1/ρ)·Σ_i |b_i|² + max over the class of v·g, g = Σ_i [Q t_i² − 2s_i·Qt_i]; Qt_i = KVa_i."""
         seen, one = self.seen, self.one << self.bits
         average = [sum(map(mul, self.w.weights, column)) for column in zip(*seen, strict=True)]  # pᵀKV
@@ -299,7 +299,7 @@ def alike_rows(number: int, part: Sequence[int], weights: Sequence[int]) -> list
     return [Alike(number, rows, weight) for weight, rows in sorted(found.items())]
 
 
-def cost_of_sets(sets: AllSets, unit: int, w: Centred) -> Interval:
+def cost_of_sets(sets: SetReports, unit: int, w: Centred) -> Interval:
     """F where all sets with certain counts are reports.
 
     Rows of one part and of equal probability are alike, so that J = diag(a) + LBLᵀ is constant between classes c of
@@ -323,7 +323,7 @@ def cost_of_sets(sets: AllSets, unit: int, w: Centred) -> Interval:
 
 
 def information_of_sets(
-    sets: AllSets, classes: Sequence[Alike], unit: int, w: Centred
+    sets: SetReports, classes: Sequence[Alike], unit: int, w: Centred
 ) -> tuple[list[Interval], list[list[Interval]]]:
     """a and B. There are Π C(n_c, t_c) sets with counts t, all of one mass: a row of c lies in a share of t_c/n_c of
     them, rows of c and d in t_c·t_d/(n_c·n_d), two of one class in t_c(t_c − 1)/(n_c(n_c − 1))."""

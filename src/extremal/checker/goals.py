@@ -11,7 +11,7 @@ from typing import Any
 from extremal.checker.grammar import (
     MOST_NAMED,
     Content,
-    Labels,
+    Names,
     count,
     exact_double,
     exactly,
@@ -22,14 +22,14 @@ from extremal.checker.grammar import (
     read_labels,
     read_set_label,
 )
-from extremal.checker.numbers import ONE, ZERO, NotKnown, Vector, afford, expect, require
+from extremal.checker.numbers import ONE, ZERO, Uncheckable, Vector, afford, expect, require
 from extremal.checker.sources import Prior, Source, read_prior, read_source
 
 MOST_OF_A_WORKLOAD = 4096  # inputs of a k×k matrix
 
 
 @dataclass(frozen=True)
-class Divergence:
+class DivergenceLeaf:
     """Σ_y M₁f(M₀/M₁); the parameter is a of AlphaDivergence, γ of HockeyStick."""
 
     kind: str
@@ -43,7 +43,7 @@ class Divergence:
 
 
 @dataclass(frozen=True)
-class Information:
+class InformationLeaf:
     """Mutual information between input and report at a prior, in nats."""
 
     prior: Prior
@@ -53,7 +53,7 @@ class Information:
         return len(self.prior)
 
 
-Leaf = Divergence | Information
+Leaf = DivergenceLeaf | InformationLeaf
 Weighted = tuple[Fraction, Leaf]
 
 
@@ -75,13 +75,13 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Losses:
+class DistortionGoal:
     """A distortion: max over the class of Σ_x p(x) Σ_y Q(y|x)·d(x, y)."""
 
     source: Source
     distances: tuple[tuple[Fraction, ...], ...] | None
     """None for Hamming: d = 1 off the diagonal, which need not be written out."""
-    outputs: Labels | None = None
+    outputs: Names | None = None
 
     @property
     def k(self) -> int:
@@ -112,7 +112,7 @@ class LeastLevel:
 
 
 @dataclass(frozen=True)
-class Statistics:
+class StatisticsGoal:
     """n × the total mean squared error of statistics A: W = AᵀA = gram/unit, gram whole."""
 
     source: Source
@@ -150,7 +150,7 @@ class QuestionTables:
         return math.prod(self.sizes)
 
 
-Goal = Gain | Losses | LeastLevel | Statistics | QuestionShares | QuestionTables
+Goal = Gain | DistortionGoal | LeastLevel | StatisticsGoal | QuestionShares | QuestionTables
 
 DIVERGENCES = (
     "KL",
@@ -192,7 +192,7 @@ def gain_of(parts: Sequence[Sequence[Weighted | None]], least: bool) -> Gain:
     known = [leaf for part in parts for leaf in part if leaf is not None]
     expect(len({leaf.k for _, leaf in known}) <= 1, "all parts are about the same inputs")
     if len(known) < sum(map(len, parts)):
-        raise NotKnown("a user's function")
+        raise Uncheckable("a user's function")
     return Gain(tuple(tuple(leaf for leaf in part if leaf is not None) for part in parts), least, known[0][1].k)
 
 
@@ -212,7 +212,7 @@ def leaves_of_mean(given: Any) -> Iterator[Weighted | None]:
             for leaf in leaves_of_mean(part):
                 yield None if leaf is None else (leaf[0] / len(parts), leaf[1])
     elif kind == "MutualInformation":
-        yield ONE, Information(read_prior(exactly(given, {"utility", "prior"}, "information")["prior"]))
+        yield ONE, InformationLeaf(read_prior(exactly(given, {"utility", "prior"}, "information")["prior"]))
     elif kind in OF_USERS:
         yield None
     else:
@@ -220,7 +220,7 @@ def leaves_of_mean(given: Any) -> Iterator[Weighted | None]:
         yield ONE, read_divergence(str(kind), given)
 
 
-def read_divergence(kind: str, given: Any) -> Divergence:
+def read_divergence(kind: str, given: Any) -> DivergenceLeaf:
     """A divergence between two hypotheses; AlphaDivergence of order 0 is ReverseKL, of order 1 KL."""
     more = {PARAMETERS[kind]} if kind in PARAMETERS else set()
     content = exactly(given, {"utility", "p0", "p1"} | more, f"the divergence {kind}")
@@ -230,19 +230,19 @@ def read_divergence(kind: str, given: Any) -> Divergence:
     expect(kind != "HockeyStick" or parameter >= 0, "γ ≥ 0")
     if kind == "AlphaDivergence" and parameter in (0, 1):
         kind = "KL" if parameter else "ReverseKL"
-    return Divergence(kind, p0, p1, parameter)
+    return DivergenceLeaf(kind, p0, p1, parameter)
 
 
-def read_distortion(given: Content, of: Source) -> Losses:
+def read_distortion(given: Content, of: Source) -> DistortionGoal:
     rows = list_of(list_of(printed_double))(given["distances"])
     expect(len(rows) == of.k and len(rows[0]) > 0, "a row of losses for each input")
     expect(all(len(row) == len(rows[0]) and min(row) >= 0 for row in rows), "losses are not negative, rows of a length")
     outputs = None if given["outputs"] is None else read_labels(given["outputs"], read_set_label, MOST_NAMED)
-    return Losses(of, tuple(map(tuple, rows)), outputs)
+    return DistortionGoal(of, tuple(map(tuple, rows)), outputs)
 
 
-def read_hamming(_given: Content, of: Source) -> Losses:
-    return Losses(of, None)
+def read_hamming(_given: Content, of: Source) -> DistortionGoal:
+    return DistortionGoal(of, None)
 
 
 def read_least_level(given: Content, of: Source) -> LeastLevel:
@@ -251,7 +251,7 @@ def read_least_level(given: Content, of: Source) -> LeastLevel:
     return LeastLevel(of, distortion)
 
 
-def of_rows(rows: Sequence[Sequence[Fraction]], of: Source) -> Statistics:
+def of_rows(rows: Sequence[Sequence[Fraction]], of: Source) -> StatisticsGoal:
     """W = AᵀA of integers over the smallest power of two, squared."""
     expect(of.k <= MOST_OF_A_WORKLOAD, "a workload has at most 4,096 inputs")
     expect(len(rows) > 0 and all(len(row) == of.k for row in rows), "a number for each input")
@@ -260,14 +260,14 @@ def of_rows(rows: Sequence[Sequence[Fraction]], of: Source) -> Statistics:
     scaled = [[int(v * below) for v in row] for row in rows]
     columns = list(zip(*scaled, strict=True))
     gram = tuple(tuple(sum(a * b for a, b in zip(one, other, strict=True)) for other in columns) for one in columns)
-    return Statistics(of, gram, below**2)
+    return StatisticsGoal(of, gram, below**2)
 
 
-def read_workload(given: Content, of: Source) -> Statistics:
+def read_workload(given: Content, of: Source) -> StatisticsGoal:
     return of_rows(list_of(list_of(exact_double))(given["matrix"]), of)
 
 
-def read_mean(given: Content, of: Source) -> Statistics:
+def read_mean(given: Content, of: Source) -> StatisticsGoal:
     return of_rows([list_of(exact_double)(given["values"])], of)
 
 
@@ -279,23 +279,23 @@ def read_positions(given: Any, below: int) -> list[int]:
     return found
 
 
-def read_cdf(given: Content, of: Source) -> Statistics:
+def read_cdf(given: Content, of: Source) -> StatisticsGoal:
     """gram_xz is the number of thresholds t with x ≤ t and z ≤ t."""
     expect(of.k <= MOST_OF_A_WORKLOAD, "a workload has at most 4,096 inputs")
     at = range(of.k - 1) if given["thresholds"] is None else read_positions(given["thresholds"], of.k - 1)
     above = [sum(x <= t for t in at) for x in range(of.k)]
-    return Statistics(of, tuple(tuple(above[max(x, z)] for z in range(of.k)) for x in range(of.k)), 1)
+    return StatisticsGoal(of, tuple(tuple(above[max(x, z)] for z in range(of.k)) for x in range(of.k)), 1)
 
 
-def read_ranges(_given: Content, of: Source) -> Statistics:
+def read_ranges(_given: Content, of: Source) -> StatisticsGoal:
     """gram_xz is the number of ranges that hold both inputs."""
     k = of.k
     expect(k <= MOST_OF_A_WORKLOAD, "a workload has at most 4,096 inputs")
     gram = tuple(tuple((min(x, z) + 1) * (k - max(x, z)) for z in range(k)) for x in range(k))
-    return Statistics(of, gram, 1)
+    return StatisticsGoal(of, gram, 1)
 
 
-def read_frequencies(given: Content, of: Source) -> Statistics:
+def read_frequencies(given: Content, of: Source) -> StatisticsGoal:
     """gram is diagonal: the weight of each item."""
     expect(of.k <= MOST_OF_A_WORKLOAD, "a workload has at most 4,096 inputs")
     items, weights = read_positions(given["items"], of.k), list_of(exact_double)(given["weights"])
@@ -303,7 +303,7 @@ def read_frequencies(given: Content, of: Source) -> Statistics:
     below = math.lcm(*(w.denominator for w in weights))
     at = dict(zip(items, weights, strict=True))
     gram = tuple(tuple(int(at.get(x, ZERO) * below) if x == z else 0 for z in range(of.k)) for x in range(of.k))
-    return Statistics(of, gram, below)
+    return StatisticsGoal(of, gram, below)
 
 
 def read_question_shares(given: Content) -> QuestionShares:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.numbers import INFINITE, Bound, Malformed, NotKnown, afford, expect
+from extremal.checker.numbers import INFINITE, Bound, Malformed, Uncheckable, afford, expect
 
 Content = dict[str, Any]
 LARGEST_FILE = 64 * 2**20  # bytes
@@ -252,7 +252,7 @@ def collides_as(label: Label) -> Any:
 
 
 @dataclass(frozen=True)
-class Labels:
+class Names:
     """The names of inputs or outputs: `names`, or the numbers 0..count−1, or neither where they are not listed."""
 
     count: int
@@ -264,23 +264,23 @@ class Labels:
         if self.names is not None:
             return self.names
         if not self.are_numbers:
-            raise NotKnown("reports without a list of names")
+            raise Uncheckable("reports without a list of names")
         afford(self.count, MOST_NAMED, "labels that are compared")
         return [("int", i) for i in range(self.count)]
 
 
-def read_list_of_labels(given: Any, read: Callable[[Any], Label]) -> Labels:
+def read_list_of_labels(given: Any, read: Callable[[Any], Label]) -> Names:
     """A list of labels that are all different, also once they are normalised."""
     names = tuple(map(read, given))
     expect(len(set(map(collides_as, names))) == len(names), "labels are distinct, also once normalised")
-    return Labels(len(names), names)
+    return Names(len(names), names)
 
 
-def read_labels(given: Any, read: Callable[[Any], Label], most: int) -> Labels:
+def read_labels(given: Any, read: Callable[[Any], Label], most: int) -> Names:
     """A list of labels, or {"range": n} for 0..n−1."""
     if isinstance(given, list):
         return read_list_of_labels(given, read)
     size = exactly(given, {"range"}, "labels that are numbers")["range"]
     found = read_label(size)[1] if isinstance(size, dict) else count(size)
     expect(0 < found <= most, "labels of reasonable number")
-    return Labels(found, are_numbers=True)
+    return Names(found, are_numbers=True)

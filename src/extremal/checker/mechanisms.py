@@ -12,7 +12,7 @@ from typing import Any
 
 from extremal.checker.grammar import (
     Content,
-    Labels,
+    Names,
     count,
     entries,
     exactly,
@@ -22,10 +22,10 @@ from extremal.checker.grammar import (
     read_labels,
     read_set_label,
 )
-from extremal.checker.notions import LDP, Lift, MaximalLeakage, Metric, Notion, OverClass, Power, read_notion
-from extremal.checker.numbers import ZERO, NotKnown, Undecided, afford, expect
+from extremal.checker.notions import ClassLifted, LeakageSum, Lifted, Local, Metrical, Notion, PowerOfE, read_notion
+from extremal.checker.numbers import ZERO, Uncheckable, Undecided, afford, expect
 from extremal.checker.sources import MOST_INPUTS, Source
-from extremal.checker.structures import AllSets, SetType, Structure, read_structure
+from extremal.checker.structures import SetReports, SetType, Weights, read_structure
 
 LONGEST_DECIMAL = 12_000  # bits of a denominator that is written in decimal digits
 MOST_PAIRS = 2**23  # of rows, times reports, that are compared one by one
@@ -33,13 +33,13 @@ MOST_DISTANCES = 2**22  # pairs of inputs of a metric
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class MechanismFile:
     """Rows of weights, which row each input has, the names, and the notion that is claimed."""
 
-    structure: Structure
+    structure: Weights
     row_of: Sequence[int]
-    inputs: Labels
-    outputs: Labels
+    inputs: Names
+    outputs: Names
     claim: Notion | None
 
     @property
@@ -77,7 +77,7 @@ def require_format(content: Any, name: str, fields: set[str]) -> Content:
     return dict(content)
 
 
-def read_mechanism(given: Any) -> Mechanism:
+def read_mechanism(given: Any) -> MechanismFile:
     """A mechanism file: every row sums to the denominator, every report and every input has a name."""
     content = require_format(given, "extremal-mechanism", FIELDS_OF_MECHANISM)
     structure = read_structure(content["weights"])
@@ -89,7 +89,7 @@ def read_mechanism(given: Any) -> Mechanism:
         inputs.count == (structure.rows if row_of is None else len(row_of)) >= 2, "a name for each input, at least 2"
     )
     claim = None if content["privacy"] is None else read_notion(content["privacy"])
-    return Mechanism(structure, range(structure.rows) if row_of is None else row_of, inputs, outputs, claim)
+    return MechanismFile(structure, range(structure.rows) if row_of is None else row_of, inputs, outputs, claim)
 
 
 def digits_of(number: int) -> str:
@@ -107,20 +107,20 @@ def read_rows_of_inputs(given: Any, rows: int) -> list[int]:
     return [row for row, n in pairs for _ in range(n)]
 
 
-def read_outputs(given: Any, inputs: Labels, structure: Structure) -> Labels:
+def read_outputs(given: Any, inputs: Names, structure: Weights) -> Names:
     """Labels of reports: listed, numbered, all sets of so many inputs, or words of bits."""
     reports = structure.reports
     if structure.word is not None:
         expect(given == {"bits": structure.word}, "outputs are words of a bit for each row")
-        return Labels(reports)
+        return Names(reports)
     if isinstance(given, dict) and "bits" in given:
         bits = count(exactly(given, {"bits"}, "words of bits")["bits"])
         expect(1 <= bits <= MOST_INPUTS and reports == 2**bits, "a word of bits for each report")
-        return Labels(reports)
+        return Names(reports)
     if isinstance(given, dict) and "subsets_of_inputs" in given:
         size = count(exactly(given, {"subsets_of_inputs"}, "sets of inputs")["subsets_of_inputs"])
         expect(size >= 1 and math.comb(inputs.count, size) == reports, "a set of inputs for each report")
-        return Labels(reports)
+        return Names(reports)
     found = read_labels(given, read_set_label, max(MOST_INPUTS, reports if reports.bit_length() < 64 else 0))
     expect(found.count == reports, "a name for each report")
     return found
@@ -129,30 +129,30 @@ def read_outputs(given: Any, inputs: Labels, structure: Structure) -> Labels:
 # -- privacy --
 
 
-def is_private(mechanism: Mechanism, notion: Notion) -> bool:
+def is_private(mechanism: MechanismFile, notion: Notion) -> bool:
     """Whether the weights satisfy the notion, decided in whole numbers and with as many digits of e^ε as it takes."""
     if notion.k not in (None, mechanism.k):
-        raise NotKnown("the notion is about another number of inputs")
-    if isinstance(notion, LDP):
+        raise Uncheckable("the notion is about another number of inputs")
+    if isinstance(notion, Local):
         return is_local(mechanism, notion)
-    if isinstance(notion, MaximalLeakage):
+    if isinstance(notion, LeakageSum):
         return is_little_in_sum(mechanism, notion)
     sets = mechanism.structure.sets
     if sets is not None:
-        name = "MetricPrivacy" if isinstance(notion, Metric) else "LIP" if has_lower_side(notion) else "PML"
+        name = "MetricPrivacy" if isinstance(notion, Metrical) else "LIP" if has_lower_side(notion) else "PML"
         holds = all(ON_SETS[name](mechanism, notion, sets, one) for one in sets.types)
         if holds or name in sets.decides:
             return holds
-    if isinstance(notion, Metric):
+    if isinstance(notion, Metrical):
         return is_metric(mechanism, notion)
     return is_lifted(mechanism, notion)
 
 
 def has_lower_side(notion: Notion) -> bool:
-    return isinstance(notion, Lift) and notion.bottom is not None
+    return isinstance(notion, Lifted) and notion.bottom is not None
 
 
-def is_local(mechanism: Mechanism, notion: LDP) -> bool:
+def is_local(mechanism: MechanismFile, notion: Local) -> bool:
     """max ≤ e^ε·min in every column; with δ > 0, Σ_y (q_y(x) − e^ε·q_y(z))⁺ ≤ δ for all pairs of rows."""
     structure, sets = mechanism.structure, mechanism.structure.sets
     if all(notion.top.allows(high, low) for low, high in structure.extremes):
@@ -166,14 +166,14 @@ def is_local(mechanism: Mechanism, notion: LDP) -> bool:
     return all(is_within_delta(large, small, notion, structure.listed_sum) for large, small in found)
 
 
-def is_little_in_sum(mechanism: Mechanism, notion: MaximalLeakage) -> bool:
+def is_little_in_sum(mechanism: MechanismFile, notion: LeakageSum) -> bool:
     """Σ_y max_x q_y(x) ≤ e^ε, over all reports."""
     structure = mechanism.structure
     afford(structure.rows * structure.reports, MOST_PAIRS, "rows times reports")
     return notion.top.allows(sum(max(column) for column in structure.columns()), structure.listed_sum)
 
 
-def excesses(structure: Structure, top: Power) -> Iterator[tuple[int, int]]:
+def excesses(structure: Weights, top: PowerOfE) -> Iterator[tuple[int, int]]:
     """Σ q_y(x) and Σ q_y(z) over the reports with q_y(x) > e^ε·q_y(z), for all pairs of rows."""
     afford(structure.rows**2 * structure.reports, MOST_PAIRS, "pairs of rows times reports")
     rows = list(zip(*structure.columns(), strict=True))
@@ -182,13 +182,13 @@ def excesses(structure: Structure, top: Power) -> Iterator[tuple[int, int]]:
         yield sum(a for a, _ in above), sum(b for _, b in above)
 
 
-def is_within_delta(large: int, small: int, notion: LDP, unit: int) -> bool:
+def is_within_delta(large: int, small: int, notion: Local, unit: int) -> bool:
     """large − e^ε·small ≤ δ·unit, in whole numbers."""
     n, d = notion.delta.numerator, notion.delta.denominator
     return notion.top.allows(large * d - n * unit, small * d)
 
 
-def excesses_of_sets(sets: AllSets, top: Power) -> Iterator[tuple[int, int]]:
+def excesses_of_sets(sets: SetReports, top: PowerOfE) -> Iterator[tuple[int, int]]:
     """The same over the sets that hold a row of part g and not one of part h, for all g and h."""
     kinds = [one for one in sets.types if not top.allows(one.high, one.low)]
     sizes = list(map(len, sets.parts))
@@ -213,10 +213,10 @@ def how_many_hold(sizes: Sequence[int], held: Sequence[int], g: int, h: int) -> 
 # -- listed reports --
 
 
-def is_lifted(mechanism: Mechanism, notion: Lift | OverClass) -> bool:
+def is_lifted(mechanism: MechanismFile, notion: Lifted | ClassLifted) -> bool:
     """q_x ≤ e^ε·p·q for every prior p of the class and every x that can occur; LIP: p·q ≤ e^λ·q_x as well."""
-    source = notion.source if isinstance(notion, OverClass) else Source("list", (notion.prior,))
-    bottom = notion.bottom if isinstance(notion, Lift) else None
+    source = notion.source if isinstance(notion, ClassLifted) else Source("list", (notion.prior,))
+    bottom = notion.bottom if isinstance(notion, Lifted) else None
     afford(mechanism.k * mechanism.structure.reports, MOST_PAIRS, "weights of a class of priors")
     for rows in mechanism.structure.columns():
         column = [rows[row] for row in mechanism.row_of]
@@ -229,17 +229,17 @@ def is_lifted(mechanism: Mechanism, notion: Lift | OverClass) -> bool:
     return True
 
 
-def is_metric(mechanism: Mechanism, notion: Metric) -> bool:
+def is_metric(mechanism: MechanismFile, notion: Metrical) -> bool:
     """q_x ≤ e^{ε·d(x,z)}·q_z for all pairs of inputs: for each pair of rows the closest inputs decide."""
     afford(mechanism.structure.rows**2 * mechanism.structure.reports, MOST_PAIRS, "pairs of rows times reports")
     closest = closest_exponents(mechanism.row_of, notion)
     for column in mechanism.structure.columns():
-        if not all(Power(exponent).allows(column[a], column[b]) for (a, b), exponent in closest.items()):
+        if not all(PowerOfE(exponent).allows(column[a], column[b]) for (a, b), exponent in closest.items()):
             return False
     return True
 
 
-def closest_exponents(names: Sequence[int], notion: Metric) -> dict[tuple[int, int], Fraction]:
+def closest_exponents(names: Sequence[int], notion: Metrical) -> dict[tuple[int, int], Fraction]:
     """The least ε·d between inputs of two different groups, by their names; none where all are infinite."""
     afford(notion.k**2, MOST_DISTANCES, "pairs of inputs")
     found: dict[tuple[int, int], Fraction] = {}
@@ -253,7 +253,7 @@ def closest_exponents(names: Sequence[int], notion: Metric) -> dict[tuple[int, i
 # -- sets --
 
 
-def least_mass(sets: AllSets, held: Sequence[int], mass: Sequence[int], wanted: Sequence[bool]) -> int | None:
+def least_mass(sets: SetReports, held: Sequence[int], mass: Sequence[int], wanted: Sequence[bool]) -> int | None:
     """The least mass of a set with so many rows of each part that holds a wanted row; None when no set does.
 
     The lightest rows of each part, and one wanted row among them: the lightest wanted one of a part takes the place of
@@ -268,7 +268,7 @@ def least_mass(sets: AllSets, held: Sequence[int], mass: Sequence[int], wanted: 
     return sum(map(sum, ordered)) + min(raised) if raised else None
 
 
-def least_share(mechanism: Mechanism, source: Source, sets: AllSets, held: Sequence[int]) -> Fraction | None:
+def least_share(mechanism: MechanismFile, source: Source, sets: SetReports, held: Sequence[int]) -> Fraction | None:
     """The least p(S) over the priors of a class and the sets S with these counts that hold an input that can occur."""
     occurs = [n > 0 for n in mechanism.mass_of_rows([int(v) for v in source.can_occur])]
     inputs = mechanism.mass_of_rows([1] * mechanism.k)
@@ -281,9 +281,9 @@ def least_share(mechanism: Mechanism, source: Source, sets: AllSets, held: Seque
     return max(ZERO, min(found) - source.radius) if found else None  # of a ball, so much is moved out of the set
 
 
-def is_lifted_on(mechanism: Mechanism, notion: Lift | OverClass, sets: AllSets, one: SetType) -> bool:
+def is_lifted_on(mechanism: MechanismFile, notion: Lifted | ClassLifted, sets: SetReports, one: SetType) -> bool:
     """high ≤ e^ε·(low + (high − low)·p(S)) for every set that holds an input that can occur."""
-    source = notion.source if isinstance(notion, OverClass) else Source("list", (notion.prior,))
+    source = notion.source if isinstance(notion, ClassLifted) else Source("list", (notion.prior,))
     share = least_share(mechanism, source, sets, one.held)
     if share is None:
         return True
@@ -291,7 +291,7 @@ def is_lifted_on(mechanism: Mechanism, notion: Lift | OverClass, sets: AllSets, 
     return notion.top.allows(one.high * share.denominator, mean)
 
 
-def is_lifted_both_ways_on(mechanism: Mechanism, notion: Lift, sets: AllSets, one: SetType) -> bool:
+def is_lifted_both_ways_on(mechanism: MechanismFile, notion: Lifted, sets: SetReports, one: SetType) -> bool:
     """And low + (high − low)·p(S) ≤ e^λ·low for every set outside of which an input can occur."""
     if not is_lifted_on(mechanism, notion, sets, one):
         return False
@@ -303,17 +303,17 @@ def is_lifted_both_ways_on(mechanism: Mechanism, notion: Lift, sets: AllSets, on
     return notion.bottom.allows(mean, one.low * share.denominator)
 
 
-def is_metric_on(mechanism: Mechanism, notion: Metric, sets: AllSets, one: SetType) -> bool:
+def is_metric_on(mechanism: MechanismFile, notion: Metrical, sets: SetReports, one: SetType) -> bool:
     """high ≤ e^{ε·d}·low for the closest inputs of different rows of which a set can hold the one and not the other."""
     counts = list(zip(sets.parts, one.held, strict=True))
     can_be_in = {x for part, n in counts for x in part if n > 0}
     can_be_out = {x for part, n in counts for x in part if n < len(part)}
     closest = closest_exponents(mechanism.row_of, notion).items()
     exponents = [exponent for (a, b), exponent in closest if a in can_be_in and b in can_be_out]
-    return not exponents or Power(min(exponents)).allows(one.high, one.low)
+    return not exponents or PowerOfE(min(exponents)).allows(one.high, one.low)
 
 
-ON_SETS: dict[str, Callable[[Mechanism, Any, AllSets, SetType], bool]] = {
+ON_SETS: dict[str, Callable[[MechanismFile, Any, SetReports, SetType], bool]] = {
     "PML": is_lifted_on,
     "LIP": is_lifted_both_ways_on,
     "MetricPrivacy": is_metric_on,

@@ -14,7 +14,7 @@ from extremal.checker.numbers import (
     ONE,
     ZERO,
     Interval,
-    Refused,
+    Rejected,
     Unsettled,
     Working,
     ends,
@@ -37,7 +37,7 @@ def power_of_e(exponent: Fraction, _digits: int) -> Interval:
 
 
 @dataclass(frozen=True)
-class Power:
+class PowerOfE:
     """The number e^ε of a notion: `ratio`, a rational, or e to a rational exponent."""
 
     exponent: Fraction
@@ -71,16 +71,16 @@ class Power:
         raise Unsettled
 
 
-def given_ratio(ratio: Fraction) -> Power:
+def given_ratio(ratio: Fraction) -> PowerOfE:
     """e^ε given as itself."""
-    return Power(ZERO, ratio)
+    return PowerOfE(ZERO, ratio)
 
 
 @dataclass(frozen=True)
-class LDP:
+class Local:
     """Q(S|x) ≤ e^ε·Q(S|z) + δ; as a cone q_x ≤ E·q_z, up to δ in sum over all columns."""
 
-    top: Power
+    top: PowerOfE
     delta: Fraction
     k: int | None = None
 
@@ -90,12 +90,12 @@ class LDP:
 
 
 @dataclass(frozen=True)
-class Lift:
+class Lifted:
     """PML and LIP with one prior: e^−λ ≤ q_x/(p·q) ≤ e^ε where p_x > 0; PML asks for nothing below."""
 
     prior: Prior
-    top: Power
-    bottom: Power | None = None
+    top: PowerOfE
+    bottom: PowerOfE | None = None
 
     @property
     def k(self) -> int:
@@ -112,11 +112,11 @@ class Lift:
 
 
 @dataclass(frozen=True)
-class OverClass:
+class ClassLifted:
     """PML of a class: q_x ≤ e^ε·p·q for every p of the class and every x that can occur."""
 
     source: Source
-    top: Power
+    top: PowerOfE
 
     @property
     def k(self) -> int:
@@ -128,7 +128,7 @@ class OverClass:
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metrical:
     """q_x ≤ e^{ε·d(x,z)}·q_z; None where d is infinite."""
 
     exponents: tuple[tuple[Fraction | None, ...], ...]
@@ -140,14 +140,14 @@ class Metric:
     def ratio_between(self, x: int, z: int) -> Fraction | None:
         """A rational F ≥ e^{ε·d(x,z)}; None where the distance is infinite, or too large to say anything."""
         exponent = self.exponents[x][z]
-        return None if exponent is None or exponent > LARGEST_EPSILON_TIMES_DISTANCE else Power(exponent).above()
+        return None if exponent is None or exponent > LARGEST_EPSILON_TIMES_DISTANCE else PowerOfE(exponent).above()
 
 
 @dataclass(frozen=True)
-class MaximalLeakage:
+class LeakageSum:
     """Σ_y max_x Q(y|x) ≤ e^ε: no single column is bounded, only the sum of their largest entries."""
 
-    top: Power
+    top: PowerOfE
     k: int | None = None
 
     @cached_property
@@ -155,33 +155,33 @@ class MaximalLeakage:
         return self.top.above()
 
 
-Notion = LDP | Lift | OverClass | Metric | MaximalLeakage
+Notion = Local | Lifted | ClassLifted | Metrical | LeakageSum
 
 
-def is_pure(notion: Notion) -> TypeGuard[LDP]:
+def is_pure(notion: Notion) -> TypeGuard[Local]:
     """Whether it is ε-LDP."""
-    return isinstance(notion, LDP) and notion.delta == 0
+    return isinstance(notion, Local) and notion.delta == 0
 
 
-def is_coupled(notion: Notion) -> TypeGuard[LDP]:
+def is_coupled(notion: Notion) -> TypeGuard[Local]:
     """Whether it is (ε,δ)-LDP, δ > 0."""
-    return isinstance(notion, LDP) and notion.delta > 0
+    return isinstance(notion, Local) and notion.delta > 0
 
 
 def pure_ratio(notion: Notion, what: str) -> Fraction:
     """E of ε-LDP; another notion is refused."""
     if not is_pure(notion):
-        raise Refused(what)
+        raise Rejected(what)
     return notion.ratio
 
 
-def read_power(content: Content) -> Power:
+def read_power(content: Content) -> PowerOfE:
     """`epsilon` or `ratio`, not both."""
     expect(("ratio" in content) != ("epsilon" in content), "a level has ε or e^ε")
     if "epsilon" in content:
         epsilon = rational(content["epsilon"])
         expect(epsilon == 0 or SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON, "ε is 0 or between 10^-9 and 100")
-        return Power(epsilon)
+        return PowerOfE(epsilon)
     ratio = rational(content["ratio"])
     expect(ratio >= 1, "e^ε ≥ 1")
     level = ln(ratio)
@@ -189,40 +189,40 @@ def read_power(content: Content) -> Power:
     return given_ratio(ratio)
 
 
-def read_ldp(content: Content, top: Power) -> Notion:
+def read_ldp(content: Content, top: PowerOfE) -> Notion:
     delta = rational(content["delta"])
     expect(0 <= delta < 1, "0 ≤ δ < 1")
-    return LDP(top, delta)
+    return Local(top, delta)
 
 
-def read_pml(content: Content, top: Power) -> Notion:
+def read_pml(content: Content, top: PowerOfE) -> Notion:
     of = read_source(content["source"])
-    return OverClass(of, top) if of.only is None else Lift(of.only, top)
+    return ClassLifted(of, top) if of.only is None else Lifted(of.only, top)
 
 
-def read_lip(content: Content, top: Power) -> Notion:
+def read_lip(content: Content, top: PowerOfE) -> Notion:
     lower = content["lower"]
     if lower is not None:
         expect(isinstance(lower, dict) and len(lower) == 1, "`lower` is null, or an object with ε or e^ε")
-    return Lift(read_prior(content["prior"]), top, top if lower is None else read_power(lower))
+    return Lifted(read_prior(content["prior"]), top, top if lower is None else read_power(lower))
 
 
-def read_metric(content: Content, top: Power) -> Notion:
+def read_metric(content: Content, top: PowerOfE) -> Notion:
     """Distances are rationals or "inf", symmetric, 0 on the diagonal."""
     rows = list_of(list_of(lambda d: None if d == "inf" else rational(d)))(content["distances"])
     expect(len(rows) >= 2 and all(len(row) == len(rows) for row in rows), "distances are k rows of k, k ≥ 2")
     expect(all(d is None or d >= 0 for row in rows for d in row), "distances are not negative")
     expect(all(row[x] == 0 for x, row in enumerate(rows)), "distances are 0 on the diagonal")
     expect(rows == list(map(list, zip(*rows, strict=True))), "distances are symmetric")
-    return Metric(tuple(tuple(None if d is None else top.exponent * d for d in row) for row in rows))
+    return Metrical(tuple(tuple(None if d is None else top.exponent * d for d in row) for row in rows))
 
 
-NOTIONS: dict[str, tuple[set[str], Callable[[Content, Power], Notion]]] = {
+NOTIONS: dict[str, tuple[set[str], Callable[[Content, PowerOfE], Notion]]] = {
     "LDP": ({"delta"}, read_ldp),
     "PML": ({"source"}, read_pml),
     "LIP": ({"prior", "lower"}, read_lip),
     "MetricPrivacy": ({"distances"}, read_metric),
-    "MaximalLeakage": (set(), lambda _, top: MaximalLeakage(top)),
+    "MaximalLeakage": (set(), lambda _, top: LeakageSum(top)),
 }
 
 

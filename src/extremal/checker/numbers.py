@@ -26,11 +26,11 @@ class Malformed(Exception):
     """The file does not follow the grammar: no verdict (exit code 2)."""
 
 
-class Refused(Exception):
+class Rejected(Exception):
     """A proof does not check."""
 
 
-class NotKnown(Exception):
+class Uncheckable(Exception):
     """Nothing that can be checked: a user's function, an output without losses, other inputs."""
 
 
@@ -45,20 +45,20 @@ class Unsettled(Exception):
 def require(condition: bool, what: str) -> None:
     """Refuse the proof unless this holds."""
     if not condition:
-        raise Refused(what)
+        raise Rejected(what)
 
 
 def of_kind(value: object, kind: type[Answer], what: str) -> Answer:
     """The value, if it is of this kind; otherwise the proof is refused."""
     if not isinstance(value, kind):
-        raise Refused(what)
+        raise Rejected(what)
     return value
 
 
 def one_of(value: Answer | None, what: str) -> Answer:
     """The value, if there is one; otherwise the proof is refused."""
     if value is None:
-        raise Refused(what)
+        raise Rejected(what)
     return value
 
 

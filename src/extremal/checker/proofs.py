@@ -8,32 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.checker.compact import concave, order
-from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, QuestionShares, QuestionTables, Statistics, read_goal
+from extremal.checker.goals import (
+    DistortionGoal,
+    Gain,
+    Goal,
+    LeastLevel,
+    QuestionShares,
+    QuestionTables,
+    StatisticsGoal,
+)
 from extremal.checker.grammar import count, entries, flag, list_of, number, whole
-from extremal.checker.notions import (
-    LDP,
-    Lift,
-    MaximalLeakage,
-    Notion,
-    OverClass,
-    given_ratio,
-    is_coupled,
-    read_notion,
-)
-from extremal.checker.numbers import (
-    INFINITE,
-    ZERO,
-    Bound,
-    Vector,
-    Work,
-    afford,
-    dot,
-    expect,
-    ln,
-    of_kind,
-    require,
-    total,
-)
+from extremal.checker.notions import ClassLifted, LeakageSum, Lifted, Local, Notion, given_ratio, is_coupled
+from extremal.checker.numbers import INFINITE, ZERO, Bound, Vector, afford, dot, expect, ln, of_kind, require, total
 from extremal.checker.questions import agreements, yes_no
 from extremal.checker.reasons import of_gain, outputs
 from extremal.checker.sources import Source
@@ -98,10 +84,10 @@ def bound(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """What no private mechanism is better than: from above for a utility, from below for a cost."""
     afford(1, MOST_PROOFS, "proofs")
     require(notion.k in (None, goal.k), "a notion and a goal about the same inputs")
-    if isinstance(notion, MaximalLeakage):
+    if isinstance(notion, LeakageSum):
         reason = proof.get("dual", proof).get("reason", {})
         revealed = reason.get("kind") == "listed" and reason["revealed"]
-        gains = reason.get("kind") in (None, "listed") and not isinstance(goal, Statistics)
+        gains = reason.get("kind") in (None, "listed") and not isinstance(goal, StatisticsGoal)
         require(revealed or gains, "maximal leakage: listed, about utilities; or revealed")
     return BOUNDS[proof["kind"]](proof, notion, goal)
 
@@ -110,7 +96,7 @@ def _dual(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """Σα + δ·Σβ + t; for a distortion max(0, Σα − t)."""
     alpha, reason, prices = proof["alpha"], proof["reason"], proof["prices"]
     require(len(alpha) == goal.k, "α of each input")
-    if isinstance(goal, Losses):
+    if isinstance(goal, DistortionGoal):
         require(
             not proof["mix"] and not prices and reason["kind"] == "chords", "a distortion: chords, no mix, no prices"
         )
@@ -128,11 +114,11 @@ def checked_prices(dual: Proof, notion: Notion, k: int) -> Fraction:
         return ZERO
     require(is_coupled(notion) and reason["kind"] == "listed" and not reason["revealed"], "prices: listed, δ > 0")
     require(all(0 <= x < k and 0 <= z < k and x != z and beta >= 0 for x, z, beta in prices), "β ≥ 0 of two inputs")
-    return of_kind(notion, LDP, "prices: δ > 0").delta * sum((beta for _, _, beta in prices), ZERO)
+    return of_kind(notion, Local, "prices: δ > 0").delta * sum((beta for _, _, beta in prices), ZERO)
 
 
 def _squares(proof: Proof, notion: Notion, goal: Goal) -> Bound:
-    goal = of_kind(goal, Statistics, "squares: statistics")
+    goal = of_kind(goal, StatisticsGoal, "squares: statistics")
     require(proof["dual"]["kind"] == "dual", "squares: a dual")
     groups = proof["merged"]
     checked_prices(proof["dual"], notion, max(groups) + 1 if groups else goal.k)
@@ -154,9 +140,9 @@ def _one_prior(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     if not isinstance(goal, Gain | QuestionShares | QuestionTables) and goal.source.only is None:
         p = named_prior(goal.source, proof["prior"], proof["mix"])
         return bound(proof["proof"], notion, replace(goal, source=Source("list", (tuple(p),))))
-    notion = of_kind(notion, OverClass, "one prior: of a class")
+    notion = of_kind(notion, ClassLifted, "one prior: of a class")
     p = named_prior(notion.source, proof["prior"], proof["mix"])
-    return bound(proof["proof"], Lift(tuple(p), notion.top), goal)
+    return bound(proof["proof"], Lifted(tuple(p), notion.top), goal)
 
 
 def named_prior(source: Source, prior: Vector, mix: Vector) -> Vector:
@@ -196,7 +182,7 @@ def _level(proof: Proof, _notion: Notion, goal: Goal) -> Bound:
     require(ratio >= 1, "level: E₀ ≥ 1")
     if ratio == 1:
         return ZERO
-    reached = bound(proof["proof"], LDP(given_ratio(ratio), ZERO), Losses(goal.source, None))
+    reached = bound(proof["proof"], Local(given_ratio(ratio), ZERO), DistortionGoal(goal.source, None))
     require(reached > goal.distortion, "strictly above D")
     return ln(ratio).low
 
@@ -212,9 +198,3 @@ BOUNDS: dict[str, Callable[[Proof, Notion, Any], Bound]] = {
     "agreements": agreements,
     "yes-no": yes_no,
 }
-
-
-def derived(proof: Any, notion: Any, goal: Any) -> Bound:
-    """The bound of a proof, all three as the file writes them."""
-    Work.spent = 0
-    return bound(read_proof(proof), read_notion(notion), read_goal(goal))

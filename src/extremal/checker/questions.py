@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.checker.costs import RHO
-from extremal.checker.goals import Goal, QuestionShares, QuestionTables, Statistics
-from extremal.checker.mechanisms import Mechanism
+from extremal.checker.goals import Goal, QuestionShares, QuestionTables, StatisticsGoal
+from extremal.checker.mechanisms import MechanismFile
 from extremal.checker.notions import Notion, pure_ratio
 from extremal.checker.numbers import (
     INFINITE,
@@ -23,7 +23,7 @@ from extremal.checker.numbers import (
     ZERO,
     Bound,
     Interval,
-    NotKnown,
+    Uncheckable,
     afford,
     ends,
     of_kind,
@@ -40,11 +40,11 @@ SETS_LISTED = 7  # questions up to which all sets that are closed upwards are li
 CELLS_OF_U, STEPS_OF_Y, LAST_STEPS, REACH_OF_Y, ONE_IN_BITS, PART_BITS = 4096, 16, 16, 5, 30, 20  # for more questions
 
 
-def cost_of_questions(goal: QuestionShares | QuestionTables, mechanism: Mechanism) -> Interval | float:
+def cost_of_questions(goal: QuestionShares | QuestionTables, mechanism: MechanismFile) -> Interval | float:
     """Σ_j w_j(1 − 1/k_j)/μ_j, or the largest w_j(1 − 1/k_j)/(k_j·μ_j), of blocks of sets; for tables Σ_A b_A/μ_A."""
     asked = mechanism.structure.asked
     if asked is None or asked.sizes != goal.sizes or not asked.only_sets:
-        raise NotKnown("the cost of questions is known of blocks that report sets of answers")
+        raise Uncheckable("the cost of questions is known of blocks that report sets of answers")
     told = told_alone(asked)
     if isinstance(goal, QuestionTables):
         told |= told_together(asked)
@@ -109,7 +109,7 @@ def shares_wanted(goal: Goal, sizes: Sequence[int]) -> tuple[list[Fraction], boo
     if isinstance(goal, QuestionShares):
         require(tuple(sizes) == goal.sizes, "the questions of the goal")
         return list(goal.weights), goal.largest, ZERO
-    goal = of_kind(goal, Statistics, "shares of questions")
+    goal = of_kind(goal, StatisticsGoal, "shares of questions")
     p = goal.source.only
     require(1 <= len(sizes) <= MOST_ASKED and min(sizes) >= 2, "questions with two answers or more")
     require(math.prod(sizes) == goal.k <= MOST_RECORDS, "the answers make the records")
@@ -127,7 +127,7 @@ def shares_wanted(goal: Goal, sizes: Sequence[int]) -> tuple[list[Fraction], boo
     return [Fraction(w, goal.unit * goal.k**2) for w in weights], False, RHO / goal.k
 
 
-def centred_gram(goal: Statistics) -> list[list[int]]:
+def centred_gram(goal: StatisticsGoal) -> list[list[int]]:
     """K²·gram_xz − K·(l_x + l_z) + Σl, l the sums of rows: K² times the matrix between vectors that add up to 0."""
     sums = [sum(row) for row in goal.gram]
     whole, k = sum(sums), goal.k

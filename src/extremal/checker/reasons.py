@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.cones import MOST_STEPS_OVER_RAYS, Cover, rays, unit
-from extremal.checker.goals import Divergence, Information, Losses, Weighted
-from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion, is_pure, pure_ratio
+from extremal.checker.cones import MOST_STEPS_OVER_RAYS, ColumnBounds, rays, unit
+from extremal.checker.goals import DistortionGoal, DivergenceLeaf, InformationLeaf, Weighted
+from extremal.checker.notions import LeakageSum, Lifted, Local, Notion, is_pure, pure_ratio
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
@@ -33,7 +33,7 @@ from extremal.checker.numbers import (
     whole_numbers,
 )
 from extremal.checker.set_trees import of_sums
-from extremal.checker.worths import Pair, PatternWorth, above, divergence
+from extremal.checker.worths import PairWorth, PatternInformation, above, divergence
 
 Prices = Sequence[tuple[int, int, Fraction]]
 Reason = dict[str, Any]
@@ -63,8 +63,8 @@ def rays_of_reason(reason: Reason, notion: Notion, k: int, each: int) -> Iterato
 
 def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector, prices: Prices) -> Bound:
     """t = max over rays of (μ(r) − α·r − Σβ(…)⁺)/(w·r), w = 1/k. μ is subadditive: splitting loses nothing."""
-    k, ratio = len(alpha), notion.ratio if isinstance(notion, LDP) else ONE
-    if isinstance(notion, MaximalLeakage) and not reason["revealed"]:
+    k, ratio = len(alpha), notion.ratio if isinstance(notion, Local) else ONE
+    if isinstance(notion, LeakageSum) and not reason["revealed"]:
         return over_sets(reason, notion, leaves, alpha)
     found: list[Bound] = []
     for r in rays_of_reason(reason, notion, k, 2 * k * len(leaves)):
@@ -76,7 +76,7 @@ def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha:
     return max(found)
 
 
-def over_sets(reason: Reason, notion: MaximalLeakage, leaves: Sequence[Weighted], alpha: Vector) -> Bound:
+def over_sets(reason: Reason, notion: LeakageSum, leaves: Sequence[Weighted], alpha: Vector) -> Bound:
     """A column is a sum of multiples c_T of sets T, Σ c_T its largest entry: μ(q) ≤ α·q + s·max(q) with s = max over
     sets of μ(1_T) − α(T), μ(1) = 0. The largest entries add up to between 1 and E, so t = s·E if s > 0, else s."""
     k = len(alpha)
@@ -99,13 +99,13 @@ def chords(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Ve
     """t of chords: between nodes for one pair of hypotheses, over simplices for several."""
     if reason["trees"]:
         return simplices(reason, notion, leaves, alpha)
-    if len(leaves) == 1 and isinstance(leaves[0][1], Information):
+    if len(leaves) == 1 and isinstance(leaves[0][1], InformationLeaf):
         require(not reason["nodes"] and not reason["multipliers"] and not reason["tree"], "information has no nodes")
-        given = of_kind(notion, Lift, "chords of information: PML or LIP")
+        given = of_kind(notion, Lifted, "chords of information: PML or LIP")
         g = [v - a for v, a in zip(above_information(given, leaves[0][1].prior), alpha, strict=True)]
-        return Cover(notion, len(alpha), (), ()).bound({0: g})
-    require(Pair.is_one(leaves), "chords between nodes: divergences of one pair")
-    pair = Pair(leaves)
+        return ColumnBounds(notion, len(alpha), (), ()).bound({0: g})
+    require(PairWorth.is_one(leaves), "chords between nodes: divergences of one pair")
+    pair = PairWorth(leaves)
     nodes = reason["nodes"]
     require(all(t >= 0 for t in nodes) and len(nodes) <= MOST_NODES, "at most 20,000 ratios, none negative")
     curve = Curve(list(pair.p0), list(pair.p1), [pair.above(t, ONE) for t in nodes], pair.above(ZERO, ONE),
@@ -133,7 +133,7 @@ def between_nodes(reason: Reason, notion: Notion, curve: Curve, alpha: Vector) -
     afford(n * k, MOST_STEPS_OF_CHORDS, "nodes times inputs")
     require(all(s < t for s, t in itertools.pairwise(nodes)), "nodes increase")
     require(all(0 <= i <= n for i, *_ in reason["multipliers"]), "multipliers number pieces")
-    cover = Cover(notion, k, reason["multipliers"], reason["tree"])
+    cover = ColumnBounds(notion, k, reason["multipliers"], reason["tree"])
     if any(h == INFINITE for h in curve.heights):
         return INFINITE
     pieces = _pieces(nodes, curve, cover)
@@ -154,7 +154,7 @@ def whole_columns(a: Vector, b: Vector, alpha: Vector) -> tuple[list[tuple[int, 
     return list(zip(flat[:k], flat[k : 2 * k], flat[2 * k :], strict=True)), below
 
 
-def _pieces(nodes: Vector, curve: Curve, cover: Cover) -> dict[int, tuple[Fraction, Fraction]] | None:
+def _pieces(nodes: Vector, curve: Curve, cover: ColumnBounds) -> dict[int, tuple[Fraction, Fraction]] | None:
     """σ, τ of each chord, and of the ends n − 1 and n where columns may lie beyond a node; None where f is infinite."""
     n, heights = len(nodes), [Fraction(h) for h in curve.heights]
     pieces = {i: _through(nodes[i], heights[i], nodes[i + 1], heights[i + 1]) for i in range(n - 1)}
@@ -177,7 +177,7 @@ def _through(s: Fraction, low: Fraction, t: Fraction, high: Fraction) -> tuple[F
     return slope, low - slope * s
 
 
-def above_information(notion: Lift, r: Sequence[Fraction]) -> Vector:
+def above_information(notion: Lifted, r: Sequence[Fraction]) -> Vector:
     """g with g·q ≥ Σ r_x q_x ln(q_x/r·q) on the cone.
 
     Where p·q = 1, −M ln M ≤ m − M − M ln m for M = r·q and m = r(S), S the support of p; t·ln(t/m) − t is convex and
@@ -202,7 +202,7 @@ def simplices(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha:
     ratio = pure_ratio(notion, "trees of chords: ε-LDP")
     require(ratio > 1, "trees of chords: ε > 0")
     require(not reason["nodes"] and not reason["multipliers"] and not reason["tree"], "trees alone")
-    terms = [(weight, leaf) for weight, leaf in leaves if isinstance(leaf, Divergence)]
+    terms = [(weight, leaf) for weight, leaf in leaves if isinstance(leaf, DivergenceLeaf)]
     require(len(terms) == len(leaves), "trees of chords: divergences")
     distributions = list(dict.fromkeys(p for _, leaf in terms for p in (leaf.p0, leaf.p1)))
     number = {p: i for i, p in enumerate(distributions)}
@@ -210,7 +210,7 @@ def simplices(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha:
     roof = _roof(reason["trees"], len(distributions), len(alpha), rounded_up(ratio, 16), places)
     symbols = list(zip(*distributions, strict=True))
     vectors = {i: [dot(sigma, p) - a for p, a in zip(symbols, alpha, strict=True)] for i, sigma in enumerate(roof)}
-    return Cover(notion, len(alpha), (), ()).bound(vectors)
+    return ColumnBounds(notion, len(alpha), (), ()).bound(vectors)
 
 
 Places = Sequence[tuple[Fraction, str, int, int, Fraction]]
@@ -266,12 +266,12 @@ def _simplices_of(root: list[Vector], tokens: Sequence[int]) -> Iterator[list[Ve
     require(at == len(tokens), "all tokens are used")
 
 
-def outputs(reason: Reason, notion: Notion, goal: Losses, alpha: Vector) -> Fraction:
+def outputs(reason: Reason, notion: Notion, goal: DistortionGoal, alpha: Vector) -> Fraction:
     """t = B of α_x − p_x·d(x, y), a vector for each output y."""
     p, k = one_of(goal.source.only, "a distortion with one prior"), goal.k
     require(not reason["nodes"] and not reason["trees"], "a distortion has no nodes and no trees")
     require(all(0 <= i < goal.columns for i, *_ in reason["multipliers"]), "multipliers number outputs")
-    cover = Cover(notion, k, reason["multipliers"], reason["tree"])
+    cover = ColumnBounds(notion, k, reason["multipliers"], reason["tree"])
     if goal.distances is None and is_pure(notion):
         return _hamming(alpha, p, notion.ratio)
     vectors = {y: [a - v * d for a, v, d in zip(alpha, p, goal.column(y), strict=True)] for y in range(goal.columns)}
@@ -310,11 +310,11 @@ def groups_of(prior: Sequence[Fraction], alpha: Vector) -> list[Group]:
 
 def sets(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector) -> Fraction:
     """t = 0: the trees show that α is feasible."""
-    if not any(isinstance(leaf, Information) for _, leaf in leaves):
+    if not any(isinstance(leaf, InformationLeaf) for _, leaf in leaves):
         of_sums(reason["choices"], reason["trees"], pure_ratio(notion, "sets of divergences: ε-LDP"), leaves, alpha)
         return ZERO
     require(len(leaves) == 1, "sets: information alone")
-    goal = of_kind(leaves[0][1], Information, "sets: information alone")
+    goal = of_kind(leaves[0][1], InformationLeaf, "sets: information alone")
     require(all(a >= 0 for p, a in zip(goal.prior, alpha, strict=True) if not p), "α ≥ 0 where p = 0")
     groups = groups_of(goal.prior, alpha)
     afford(sum(map(len, reason["trees"])) * len(groups), MOST_STEPS_OF_CHORDS, "tokens times groups")
@@ -323,13 +323,13 @@ def sets(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vect
         require(all(0 <= y <= 1 for y in reason["choices"]), "choices are masses")
         _walk(reason["trees"][0], groups, Patterns(notion.ratio, groups, reason["choices"], total(alpha)))
         return ZERO
-    notion = of_kind(notion, Lift, "PML or LIP")
+    notion = of_kind(notion, Lifted, "PML or LIP")
     require(notion.prior == goal.prior, "the prior of PML or LIP is that of the information")
     require(notion.ratio > 1 and len(reason["trees"]) == len(groups), "ε > 0, a tree for each group")
     of_support = sum((a for p, a in zip(goal.prior, alpha, strict=True) if p), ZERO)
     for j, tree in enumerate(reason["trees"]):
         others = [Group(g.p, g.alpha, g.n - (i == j)) for i, g in enumerate(groups)]
-        _walk(tree, others, Lifts(notion, groups[j], others, reason["choices"], of_support))
+        _walk(tree, others, LiftsOnSets(notion, groups[j], others, reason["choices"], of_support))
     return ZERO
 
 
@@ -353,7 +353,7 @@ class Patterns:
     """ε-LDP: the pattern 1 + c on T is worth φ(P(T)), which is below its tangent, and α is worth Σα + c·α(T)."""
 
     def __init__(self, ratio: Fraction, groups: Sequence[Group], choices: Vector, sum_alpha: Fraction) -> None:
-        self.phi, self.groups, self.choices, self.sum_alpha = PatternWorth(ratio), groups, choices, sum_alpha
+        self.phi, self.groups, self.choices, self.sum_alpha = PatternInformation(ratio), groups, choices, sum_alpha
         self.tangents: dict[int, Any] = {}
 
     def closes(self, token: int, depth: int, z: Fraction, price: Fraction) -> bool:
@@ -369,13 +369,13 @@ class Patterns:
         return bool((value + slope * (z - y) - c * price + tails[depth]).high <= self.sum_alpha)
 
 
-class Lifts:
+class LiftsOnSets:
     """PML, LIP: lifts low + step·y with y = 1 on a set, f at symbol j, 0 elsewhere, and p·y = b.
 
     Σp·g(λ) is the value; linear interpolation overstates it by p_j·dip(f) only. What is open is priced by ν.
     """
 
-    def __init__(self, notion: Lift, j: Group, groups: Sequence[Group], choices: Vector, sum_alpha: Fraction) -> None:
+    def __init__(self, notion: Lifted, j: Group, groups: Sequence[Group], choices: Vector, sum_alpha: Fraction) -> None:
         self.j, self.groups, self.choices = j, groups, choices
         self.low, self.high = notion.low, notion.ratio
         self.step = self.high - self.low
@@ -436,9 +436,9 @@ class Lifts:
 # -- truncated --
 
 
-def without_delta(reason: Reason, notion: Notion) -> tuple[Reason, LDP, Fraction]:
+def without_delta(reason: Reason, notion: Notion) -> tuple[Reason, Local, Fraction]:
     """The reason within `truncated`, ε-LDP, and the δ that it leaves out."""
-    inner, given = reason["reason"], of_kind(notion, LDP, "truncated: LDP")
+    inner, given = reason["reason"], of_kind(notion, Local, "truncated: LDP")
     require(given.delta > 0, "truncated: (ε,δ)-LDP, δ > 0")
     require(inner["kind"] in REASONS_ABOUT_GAINS and not inner.get("revealed"), "truncated: a reason for ε-LDP")
     return inner, replace(given, delta=ZERO), given.delta

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.goals import Divergence, Weighted
+from extremal.checker.goals import DivergenceLeaf, Weighted
 from extremal.checker.numbers import (
     ONE,
     ZERO,
@@ -54,7 +54,8 @@ class ChordsOfPairs:
 
     def __init__(self, leaves: Sequence[Weighted], alpha: Vector, c: Fraction) -> None:
         terms = [
-            (weight, of_kind(leaf, Divergence, "sets: information alone, or divergences")) for weight, leaf in leaves
+            (weight, of_kind(leaf, DivergenceLeaf, "sets: information alone, or divergences"))
+            for weight, leaf in leaves
         ]
         self.rows = list(dict.fromkeys(p for _, leaf in terms for p in (leaf.p0, leaf.p1)))
         self.alpha, self.c = alpha, c

@@ -17,8 +17,8 @@ from fractions import Fraction
 from extremal.checker.contours import (
     GONE,
     POINT,
+    ContourNodes,
     Float,
-    Nodes,
     Values,
     as_floats,
     by_markov,
@@ -29,9 +29,9 @@ from extremal.checker.contours import (
     without_phase,
 )
 from extremal.checker.grammar import Content, matches, rational
-from extremal.checker.mechanisms import Mechanism
+from extremal.checker.mechanisms import MechanismFile
 from extremal.checker.numbers import ONE, ZERO, Interval, Undecided, afford, ends, exp, expect, ln
-from extremal.checker.structures import AllSets, Structure
+from extremal.checker.structures import SetReports, Weights
 
 FIELDS_OF_SHUFFLE = {"format", "version", "mechanism", "n", "epsilon", "delta", "hash"}
 PEOPLE = re.compile(r"[1-9][0-9]{0,12}")
@@ -66,7 +66,7 @@ def read_shuffle(content: Content) -> tuple[int, Fraction, Fraction]:
     return int(content["n"]), epsilon, delta
 
 
-def decided_shuffle(mechanism: Mechanism, n: int, epsilon: Fraction, delta: Fraction) -> bool:
+def decided_shuffle(mechanism: MechanismFile, n: int, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether the claim is true: proved for every data set, or refuted by two; undecided between."""
     ratio, structure = exp(epsilon), mechanism.structure
     if is_counted(structure, n, ratio.low, delta):
@@ -80,7 +80,7 @@ def decided_shuffle(mechanism: Mechanism, n: int, epsilon: Fraction, delta: Frac
     raise Undecided("no bound here proves it, and no data sets refute it")
 
 
-def is_counted(structure: Structure, n: int, ratio: Fraction, delta: Fraction) -> bool:
+def is_counted(structure: Weights, n: int, ratio: Fraction, delta: Fraction) -> bool:
     """Whether the claim is proved by going through all data sets of two inputs with two reports."""
     if structure.rows != 2 or structure.reports != 2 or n > MOST_COUNTED:
         return False
@@ -103,7 +103,7 @@ def gathered(triples: Iterable[tuple[int, int, int]], whole: int) -> Classes:
     return sorted(found)
 
 
-def differing(structure: Structure) -> Iterator[Differing]:
+def differing(structure: Weights) -> Iterator[Differing]:
     """All ordered pairs of rows, those that are alike once."""
     if structure.sets is not None and structure.sets.complete:
         yield from by_types(structure.sets, structure.listed_sum)
@@ -120,7 +120,7 @@ def differing(structure: Structure) -> Iterator[Differing]:
             yield Differing(blanket, [list(classes) for classes in sorted(others)])
 
 
-def by_types(sets: AllSets, whole: int) -> Iterator[Differing]:
+def by_types(sets: SetReports, whole: int) -> Iterator[Differing]:
     """A pair of rows for any two parts, with a third row of any part: sets are counted by which of the three they hold.
 
     The smallest weight of a set is that of a row outside of it.
@@ -306,12 +306,12 @@ def by_first_report(
     return bound
 
 
-def nodes_for(law: Values, count: int, theta: Fraction, variance: Fraction) -> Nodes:
+def nodes_for(law: Values, count: int, theta: Fraction, variance: Fraction) -> ContourNodes:
     """Nodes on a given contour with a given smoothing."""
     near, sigma = float(theta), math.sqrt(variance)
     b = 2 * math.pi / (PHASELESS + near**2 * count * moments(as_floats(law), near)[2] / 2)
     exact = Fraction(max(1, round(b * 2**30)), 2**30)
-    return Nodes(theta, exact, variance, math.ceil(math.sqrt(2 * GONE) / (float(exact) * near * sigma)))
+    return ContourNodes(theta, exact, variance, math.ceil(math.sqrt(2 * GONE) / (float(exact) * near * sigma)))
 
 
 # -- two rows, two reports --
@@ -381,7 +381,7 @@ def convolved(a: Sequence[int], b: Sequence[int]) -> list[int]:
     return found
 
 
-def shuffle_claim(mechanism: Mechanism, content: Content) -> tuple[bool, str]:
+def shuffle_claim(mechanism: MechanismFile, content: Content) -> tuple[bool, str]:
     """The verdict on a file's claim, and a sentence."""
     n, epsilon, delta = read_shuffle(content)
     said = f"{n} shuffled reports are ({float(epsilon):.10g}, {float(delta):g})-private"

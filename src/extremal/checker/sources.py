@@ -11,14 +11,7 @@ from functools import cached_property
 from operator import mul
 from typing import Any
 
-from extremal.checker.grammar import (
-    LONGEST_WHOLE,
-    MOST_PLACES,
-    count_between,
-    decimal,
-    exactly,
-    rational,
-)
+from extremal.checker.grammar import LONGEST_WHOLE, MOST_PLACES, count_between, decimal, exactly, rational
 from extremal.checker.numbers import ONE, ZERO, Undecided, Vector, dot, expect, total, whole_numbers
 
 Prior = tuple[Fraction, ...]
@@ -106,6 +99,18 @@ class Source:
                 raise Undecided(f"permutations of more than {MOST_PERMUTED} symbols")
             found = iter(sorted(set(itertools.permutations(self.priors[0]))))
         return [list(p) for p in dict.fromkeys(map(tuple, found))]
+
+    @property
+    def is_decided_by_sets(self) -> bool:
+        """Whether the least probabilities of sets decide all least means (§5, nested sets)."""
+        return self.kind == "permutation_invariant" or (self.kind == "ball" and self.radius > 0)
+
+    def least_probability(self, inputs: Sequence[int]) -> Fraction:
+        """min p(S) over a class that sets decide."""
+        if self.kind == "permutation_invariant":
+            return sum(sorted(self.priors[0])[: len(inputs)], ZERO)
+        share = sum((self.priors[0][x] for x in inputs), ZERO)
+        return share if len(inputs) == self.k else max(share - self.radius, ZERO)
 
     def largest(self, losses: Sequence[Fraction]) -> Fraction:
         """max p·losses over the class: a linear function is largest at an extreme prior."""

@@ -11,9 +11,9 @@ from operator import mul
 from typing import Any
 
 from extremal.checker.costs import RHO
-from extremal.checker.goals import Statistics
+from extremal.checker.goals import StatisticsGoal
 from extremal.checker.matrices import Table, Whole, require_definite, times
-from extremal.checker.notions import LDP, Lift, Notion, given_ratio, is_pure
+from extremal.checker.notions import Lifted, Local, Notion, given_ratio, is_pure
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
@@ -47,7 +47,7 @@ LARGEST_SCALE = 4000  # powers of 4: the squares of doubles span 2^±2048
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedGoal:
     """A prior, gram and unit of groups of inputs."""
 
     p: Vector
@@ -55,17 +55,17 @@ class Merged:
     unit: int
 
 
-def merged(groups: Sequence[int], goal: Statistics, notion: Notion) -> Merged:
+def merged(groups: Sequence[int], goal: StatisticsGoal, notion: Notion) -> MergedGoal:
     """Averaging rows over groups: p becomes the masses, gram (LB)·gram·(LB)ᵀ, the unit D·L²."""
     p = one_of(goal.source.only, "squares: one prior")
     if not groups:
-        return Merged(list(p), goal.gram, goal.unit)
-    require(isinstance(notion, LDP), "merged inputs: LDP only")
+        return MergedGoal(list(p), goal.gram, goal.unit)
+    require(isinstance(notion, Local), "merged inputs: LDP only")
     members = members_of(groups, goal.k)
     require(len(members) >= 2, "at least two groups")
     scale, shares = _shares(p, members)
     gram = [[_between(a, goal.gram, b) for b in shares] for a in shares]
-    return Merged([sum((p[x] for x in group), ZERO) for group in members], gram, goal.unit * scale**2)
+    return MergedGoal([sum((p[x] for x in group), ZERO) for group in members], gram, goal.unit * scale**2)
 
 
 def _shares(p: Sequence[Fraction], members: Sequence[Sequence[int]]) -> tuple[int, list[dict[int, int]]]:
@@ -158,7 +158,7 @@ class Worth:
         return all(n == 1 for n in self.g.sizes)
 
 
-def of_squares(proof: dict[str, Any], notion: Notion, goal: Statistics) -> Fraction:
+def of_squares(proof: dict[str, Any], notion: Notion, goal: StatisticsGoal) -> Fraction:
     """(tr gram·Z)²/(D·(c + ρ·tr Z·gram·Z)), where c is what the dual proves of the worth qᵀGq/(p·q)."""
     dual = proof["dual"]
     require(dual["kind"] == "dual" and not dual["mix"], "squares: a dual without mix")
@@ -184,7 +184,7 @@ def _proved(dual: dict[str, Any], notion: Notion, worth: Worth, unit: int) -> Fr
     alpha, prices, reason, sizes = dual["alpha"], dual["prices"], dual["reason"], worth.g.sizes
     require(len(alpha) in (0, len(sizes)), "α of each class, or none")
     alpha = alpha or [ZERO] * len(sizes)
-    delta = notion.delta if isinstance(notion, LDP) else ZERO
+    delta = notion.delta if isinstance(notion, Local) else ZERO
     if reason["kind"] == "matrix":
         require(worth.alone and not any(alpha), "matrix: each input alone, no α")
         return _of_matrix(reason, notion, worth, unit)
@@ -206,7 +206,7 @@ def _truncated(reason: Reason, notion: Notion, worth: Worth, alpha: Vector) -> F
 
 def coarse(notion: Notion) -> Notion:
     """With E rounded up to a multiple of 2^-64: a slightly larger cone, with shorter numbers."""
-    return replace(notion, top=given_ratio(rounded_up(notion.ratio, COARSE))) if isinstance(notion, LDP) else notion
+    return replace(notion, top=given_ratio(rounded_up(notion.ratio, COARSE))) if isinstance(notion, Local) else notion
 
 
 def _listed(reason: Reason, notion: Notion, worth: Worth, alpha: Vector, prices: Prices) -> Fraction:
@@ -216,7 +216,7 @@ def _listed(reason: Reason, notion: Notion, worth: Worth, alpha: Vector, prices:
         return _by_counts(rounded_up(notion.ratio, COARSE), worth, alpha)
     require(worth.alone, "classes: listed, not revealed, under ε-LDP")
     near, k, found = coarse(notion), len(worth.p), []
-    ratio = near.ratio if isinstance(near, LDP) else ONE
+    ratio = near.ratio if isinstance(near, Local) else ONE
     alpha = [alpha[g] for g in _class_of(worth)]
     order = _class_of(worth)
     table = [[worth.g.table[order[x]][order[z]] for z in range(k)] for x in range(k)]
@@ -275,7 +275,7 @@ def _by_counts(ratio: Fraction, worth: Worth, alpha: Vector) -> Fraction:
     return Fraction(best[0] * t, best[1] * s * s1)
 
 
-def _of_line(row: Sequence[int], dual: dict[str, Any], notion: Notion, about: Merged) -> Fraction:
+def _of_line(row: Sequence[int], dual: dict[str, Any], notion: Notion, about: MergedGoal) -> Fraction:
     """Z = ggᵀ, W of rank one: (g·gram_x)²/(gram_xx·D·(c + ρ·g·g)), c a bound on Σ_y (g·q_y)²/(p·q_y)."""
     g = [Fraction(v) for v in (*row, -sum(row))]
     gram, k, reason = about.gram, len(g), dual["reason"]
@@ -299,16 +299,16 @@ def _of_matrix(reason: Reason, notion: Notion, worth: Worth, unit: int) -> Fract
     require(-LARGEST_SCALE <= scale <= LARGEST_SCALE, "a scale of reasonable size")
     require(len(d) == k and min(d) >= 0, "d ≥ 0 for each input")
     n = _between_blocks(reason["n"], reason["blocks"], k)
-    if isinstance(notion, Lift):
+    if isinstance(notion, Lifted):
         r, below, level = _of_lifts(d, n, notion, worth.p)
     else:
-        r, below, level = _of_ratios(d, n, of_kind(notion, LDP, "matrix: LDP, PML or LIP"), worth.p)
+        r, below, level = _of_ratios(d, n, of_kind(notion, Local, "matrix: LDP, PML or LIP"), worth.p)
     power = Fraction(4**scale) / unit if scale >= 0 else Fraction(1, 4**-scale * unit)
     _require_above(r, below, power, worth)
     return level / power
 
 
-def _of_ratios(d: Sequence[int], n: Whole, notion: LDP, p: Sequence[Fraction]) -> tuple[Whole, int, Fraction]:
+def _of_ratios(d: Sequence[int], n: Whole, notion: Local, p: Sequence[Fraction]) -> tuple[Whole, int, Fraction]:
     """R = diag(d) − N − llᵀ/c₀ in whole numbers, what divides them, and −1ᵀR1 with what δ adds.
 
     For S in [1, E]^k: S_x² ≤ (E+1)S_x − E and S_xS_z ≥ S_x + S_z − 1, so SᵀRS ≤ −(l·S − c₀)²/c₀ ≤ 0.
@@ -323,7 +323,7 @@ def _of_ratios(d: Sequence[int], n: Whole, notion: LDP, p: Sequence[Fraction]) -
     return r, below, broken - Fraction(sum(sum(row) for row in r), below)
 
 
-def _of_lifts(d: Sequence[int], n: Whole, notion: Lift, p: Sequence[Fraction]) -> tuple[Whole, int, Fraction]:
+def _of_lifts(d: Sequence[int], n: Whole, notion: Lifted, p: Sequence[Fraction]) -> tuple[Whole, int, Fraction]:
     """R = diag(d) − N, 1 and its level, from low_x ≤ S_x ≤ high_x, p·S = 1: (S_x − low_x)(high_x − S_x) ≥ 0 and (S_x −
     low_x)(S_z − low_z) ≥ 0, and the mean of S is 1."""
     require(list(notion.prior) == list(p) and min(p) > 0, "matrix: the notion's own prior, every input occurs")

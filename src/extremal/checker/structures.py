@@ -41,7 +41,7 @@ EVERY_NOTION = frozenset(("LDP", "PML", "LIP", "MetricPrivacy"))
 
 
 @dataclass(frozen=True)
-class AllSets:
+class SetReports:
     """Reports that are sets of rows, by types.
 
     Attributes:
@@ -87,7 +87,7 @@ class ChosenReports:
 
 
 @dataclass(frozen=True)
-class Structure:
+class Weights:
     """Rows of weights.
 
     Attributes:
@@ -107,7 +107,7 @@ class Structure:
     extremes: list[tuple[int, int]]
     listing: Callable[[], Iterator[Column]]
     listed_sum: int
-    sets: AllSets | None = None
+    sets: SetReports | None = None
     word: int | None = None
     asked: AskedBlocks | None = None
     chosen: ChosenReports | None = None
@@ -121,25 +121,25 @@ class Structure:
 PLAIN = weight(UNIT)
 
 
-def rows_from(given: Any, least: int = 2, most: int = MOST_INPUTS) -> int:
+def rows_from(given: Any, most: int = MOST_INPUTS) -> int:
     """A number of rows."""
-    return count_between(given, least, most, "rows")
+    return count_between(given, 2, most, "rows")
 
 
 # -- columns that are written out --
 
 
-def listed_rows(given: Content) -> Structure:
+def listed_rows(given: Content) -> Weights:
     """`rows`: as listed, a row for each input; no report without weight."""
     rows: list[list[int]] = list_of(list_of(PLAIN))(given["rows"])
     expect(len(rows) > 0 and len(rows[0]) > 0 and len({len(row) for row in rows}) == 1, "rows of one length")
     expect(all(sum(row) == UNIT for row in rows), "each row of weights sums to 2^62")
     columns = list(zip(*rows, strict=True))
     expect(all(map(any, columns)), "every output has some weight")
-    return Structure(len(rows), len(columns), UNIT, [(min(c), max(c)) for c in columns], lambda: iter(columns), UNIT)
+    return Weights(len(rows), len(columns), UNIT, [(min(c), max(c)) for c in columns], lambda: iter(columns), UNIT)
 
 
-def two_valued_columns(given: Content) -> Structure:
+def two_valued_columns(given: Content) -> Weights:
     """`two_valued_columns`: a column is the number of its pair (low, high), then edges of the runs of high rows."""
     r = rows_from(given["rows"])
     pairs: list[tuple[int, int]] = list_of(entries(PLAIN, PLAIN))(given["weights"])
@@ -163,7 +163,7 @@ def two_valued_columns(given: Content) -> Structure:
             yield column
 
     used = sorted({code for code, *_ in columns})
-    return Structure(r, len(columns), UNIT, [pairs[code] for code in used], listing, UNIT)
+    return Weights(r, len(columns), UNIT, [pairs[code] for code in used], listing, UNIT)
 
 
 def two_by_two(edges: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -180,7 +180,7 @@ def checked_column(column: list[int], pairs: int, r: int) -> list[int]:
     return column
 
 
-def circulant(given: Content) -> Structure:
+def circulant(given: Content) -> Weights:
     """`circulant`: weights and lengths of runs along column 0; column y is column 0 shifted down by y."""
     runs: list[tuple[int, int]] = list_of(entries(PLAIN, count))(given["runs"])
     expect(all(1 <= length <= MOST_INPUTS for _, length in runs), "a run has some rows")
@@ -194,10 +194,10 @@ def circulant(given: Content) -> Structure:
         first = [w for w, length in runs for _ in range(length)]
         return (first[r - y :] + first[: r - y] for y in range(r))
 
-    return Structure(r, r, UNIT, [(values[0], values[-1])], listing, UNIT)
+    return Weights(r, r, UNIT, [(values[0], values[-1])], listing, UNIT)
 
 
-def colourings(given: Content) -> Structure:
+def colourings(given: Content) -> Weights:
     """`colourings`: partitions of the rows, low and high of each, high for the class of the row; classes are digits,
     one a row, or two beyond 64."""
     r = rows_from(given["rows"])
@@ -215,7 +215,7 @@ def colourings(given: Content) -> Structure:
         for (low, high), table, n in zip(pairs, tables, sizes, strict=True):
             yield from ([high if own == y else low for own in table] for y in range(n))
 
-    return Structure(r, sum(sizes), UNIT, sorted(set(pairs)), listing, UNIT)
+    return Weights(r, sum(sizes), UNIT, sorted(set(pairs)), listing, UNIT)
 
 
 def a_text(given: Any) -> str:
@@ -238,7 +238,7 @@ def classes_from(text: str, r: int) -> list[int]:
 # -- all sets with certain counts --
 
 
-def of_sets(sets: AllSets, reports: int, denominator: int, listed_sum: int, listing: Any = None) -> Structure:
+def of_sets(sets: SetReports, reports: int, denominator: int, listed_sum: int, listing: Any = None) -> Weights:
     """A structure of sets; listed type by type, part by part, unless it lists itself."""
 
     def by_types() -> Iterator[Column]:
@@ -250,17 +250,17 @@ def of_sets(sets: AllSets, reports: int, denominator: int, listed_sum: int, list
                 yield [one.high if x in held else one.low for x in range(r)]
 
     extremes = [(one.low, one.high) for one in sets.types]
-    return Structure(sum(map(len, sets.parts)), reports, denominator, extremes, listing or by_types, listed_sum, sets)
+    return Weights(sum(map(len, sets.parts)), reports, denominator, extremes, listing or by_types, listed_sum, sets)
 
 
-def randomized_response(given: Content) -> Structure:
+def randomized_response(given: Content) -> Weights:
     """`randomized_response`: `high` for the input itself, `low` for any other: all sets of one row."""
     r, low, high = rows_from(given["rows"]), PLAIN(given["low"]), PLAIN(given["high"])
     expect(low < high and high + (r - 1) * low == UNIT, "low < high, and a row of weights sums to 2^62")
-    return of_sets(AllSets([list(range(r))], [SetType((1,), low, high)]), r, UNIT, UNIT)
+    return of_sets(SetReports([list(range(r))], [SetType((1,), low, high)]), r, UNIT, UNIT)
 
 
-def subset_selection(given: Content) -> Structure:
+def subset_selection(given: Content) -> Weights:
     """`subset_selection`: all sets of d of r rows; the report holds the input with probability inside/2^62.
 
     Over 2^62·C(r−1,d−1)·(r−d): a set that holds x weighs inside·(r−d), any other (2^62−inside)·d. Of the former there
@@ -272,11 +272,11 @@ def subset_selection(given: Content) -> Structure:
     low, high = (UNIT - inside) * d, inside * (r - d)
     expect(0 < inside < UNIT and low < high, "a report holds the truth more often than by chance")
     denominator = UNIT * math.comb(r - 1, d - 1) * (r - d)
-    sets = AllSets([list(range(r))], [SetType((d,), low, high)])
+    sets = SetReports([list(range(r))], [SetType((d,), low, high)])
     return of_sets(sets, math.comb(r, d), denominator, denominator)
 
 
-def grouped_sets(given: Content) -> Structure:
+def grouped_sets(given: Content) -> Weights:
     """`grouped_sets`: rows in groups of n_g, types t of sets with t_g members of group g, N_t = Π C(n_g, t_g) of each.
 
     A set of type t weighs high_t on its members and low_t elsewhere over 2^62·N_t, and a row of group g sums to 2^62
@@ -298,7 +298,7 @@ def grouped_sets(given: Content) -> Structure:
     scaled = [
         SetType(o.held, o.low * (product // n), o.high * (product // n)) for o, n in zip(made, numbers, strict=True)
     ]
-    return replace(of_sets(AllSets(parts, scaled), sum(numbers), UNIT * product, UNIT * product), word=r)
+    return replace(of_sets(SetReports(parts, scaled), sum(numbers), UNIT * product, UNIT * product), word=r)
 
 
 def read_groups(given: Any) -> list[list[int]]:
@@ -336,7 +336,7 @@ def rank(vectors: Sequence[Sequence[int]]) -> int:
     return found
 
 
-def independent_bits(given: Content) -> Structure:
+def independent_bits(given: Content) -> Weights:
     """`independent_bits`: r bits, 1 with probability own/2^62 in the bit of the row and other/2^62 elsewhere.
 
     Up to a factor of the report alone, rows of its ones weigh own·(2^62−other) and rows of its zeros other·(2^62−own).
@@ -346,7 +346,7 @@ def independent_bits(given: Content) -> Structure:
     r, own, other = rows_from(given["rows"]), PLAIN(given["own"]), PLAIN(given["other"])
     expect(0 < other < own < UNIT, "a bit is likelier 1 for the truth, and never certain")
     low, high = other * (UNIT - own), own * (UNIT - other)
-    sets = AllSets([list(range(r))], [SetType((n,), low, high) for n in sorted({1, r - 1})], complete=False)
+    sets = SetReports([list(range(r))], [SetType((n,), low, high) for n in sorted({1, r - 1})], complete=False)
 
     def listing() -> Iterator[Column]:
         for word in itertools.product((0, 1), repeat=r):
@@ -364,7 +364,7 @@ MOST_WORD = 24  # bits of a report that may be listed: beyond, no sum of a list 
 
 def of_rule(
     r: int, m: int, size: int, inside: int, favours: Callable[[int, int], bool], common: Fraction, blocks: int = 1
-) -> Structure:
+) -> Weights:
     """Row x favours a set S_x of `size` of the m reports: over 2^62·c·(m−c) one in it weighs inside·(m−c), c = size.
     Two rows of one block have `common` reports in common, and others none.
 
@@ -375,7 +375,7 @@ def of_rule(
     low, high = (UNIT - inside) * size, inside * (m - size)
     expect(0 < inside < UNIT and low < high, "a report favours the truth more often than by chance")
     types = [SetType((n,), low, high) for n in sorted({1, r - 1})]
-    sets = AllSets([list(range(r))], types, complete=False, decides=frozenset(("LDP", "MetricPrivacy")))
+    sets = SetReports([list(range(r))], types, complete=False, decides=frozenset(("LDP", "MetricPrivacy")))
 
     def listing() -> Iterator[Column]:
         return ([high if favours(x, y) else low for x in range(r)] for y in range(m))
@@ -399,7 +399,7 @@ def chosen_reports(m: int, size: int, low: Fraction, common: Fraction, blocks: i
     return ChosenReports(blocks, chances if blocks > 1 else [row[:2] for row in chances[:2]])
 
 
-def hadamard(given: Content) -> Structure:
+def hadamard(given: Content) -> Weights:
     """`hadamard`: report y is favoured by x when they share the block (x mod B = ⌊y/b⌋) and y mod b has an even number
     of bits in common with ⌊x/B⌋ + 1: half of the b reports of the block."""
     r, blocks, width = rows_from(given["rows"]), count(given["blocks"]), count(given["width"])
@@ -416,7 +416,7 @@ def is_power_of_two(n: int) -> bool:
     return n & (n - 1) == 0
 
 
-def projective(given: Content) -> Structure:
+def projective(given: Content) -> Weights:
     """`projective`: points are numbers in base q that start with the digit 1, in order; y is favoured by x when the
     digits have product 0 modulo the prime q."""
     r, q, t = rows_from(given["rows"]), count(given["order"]), count(given["coordinates"])
@@ -443,7 +443,7 @@ def scattered(x: int) -> int:
     return pow(x + 1_234_567, 3, PRIME)
 
 
-def hashed(given: Content) -> Structure:
+def hashed(given: Content) -> Weights:
     """`hashed`: the report (a·P + b)·g + v is favoured by x when ((a·u + b) mod P) mod g = v."""
     r = rows_from(given["rows"], most=PRIME)
     buckets = count_between(given["buckets"], 2, 2**20, "buckets")
@@ -464,7 +464,7 @@ MOST_FILTER_BITS, MOST_HASHES, MOST_COHORTS = 2**12, 8, 2**10
 MOST_COMPARED = 2**21  # pairs of rows × cohorts whose filters are compared
 
 
-def bloom_filter(given: Content) -> Structure:
+def bloom_filter(given: Content) -> Weights:
     """`bloom_filter`: in cohort c row x sets `hashes` bits of a filter; a report is the cohort and a randomised filter.
 
     A bit is shown as 1 with probability a where x sets it and b where not, over 2^124. Two rows differ in d bits that
@@ -481,7 +481,7 @@ def bloom_filter(given: Content) -> Structure:
     d, is_exact = largest_difference(r, bits, hashes, cohorts)
     low, high = (b * (square - a)) ** d, (a * (square - b)) ** d
     types = [SetType((n,), low, high) for n in sorted({1, r - 1})]
-    sets = AllSets([list(range(r))], types, complete=False, decides=frozenset(["LDP"] if is_exact else []))
+    sets = SetReports([list(range(r))], types, complete=False, decides=frozenset(["LDP"] if is_exact else []))
 
     def listing() -> Iterator[Column]:
         for c, word in itertools.product(range(cohorts), itertools.product((0, 1), repeat=bits)):
@@ -533,7 +533,7 @@ Inner = list[tuple[int, list[tuple[int, Family]]]]
 """Blocks: a coin, and questions with their families."""
 
 
-def joint_blocks(given: Content) -> Structure:
+def joint_blocks(given: Content) -> Weights:
     """`joint_blocks`: a record has an answer to each question; an assignment, drawn with its weight, asks blocks. With
     probability coin/2^53 all questions of a block report by R_j(·|x_j), else by ν_j.
 
@@ -552,10 +552,10 @@ def joint_blocks(given: Content) -> Structure:
     return replace(of_sets(sets_of_records(r, made), reports, COINS, COINS, not_listed), asked=asked)
 
 
-def sets_of_records(r: int, made: Sequence[tuple[int, Inner]]) -> AllSets:
+def sets_of_records(r: int, made: Sequence[tuple[int, Inner]]) -> SetReports:
     """Reports as sets of records: the largest ratio of weights is known, but not the sets."""
     types = [SetType((n,), *extremes_of(inner)) for _, inner in made for n in sorted({1, r - 1})]
-    return AllSets([list(range(r))], types, complete=False, decides=frozenset(["LDP"]))
+    return SetReports([list(range(r))], types, complete=False, decides=frozenset(["LDP"]))
 
 
 def asked_blocks(sizes: tuple[int, ...], made: Sequence[tuple[int, Inner]]) -> AskedBlocks:
@@ -626,7 +626,7 @@ def read_block(given: Any, families: Sequence[Sequence[Family]]) -> tuple[int, l
     return coin, [(j, families[j][f]) for j, f in zip(questions, chosen, strict=True)]
 
 
-KINDS_OF_WEIGHTS: dict[str, tuple[set[str], Callable[[Content], Structure]]] = {
+KINDS_OF_WEIGHTS: dict[str, tuple[set[str], Callable[[Content], Weights]]] = {
     "rows": ({"rows"}, listed_rows),
     "randomized_response": ({"rows", "low", "high"}, randomized_response),
     "two_valued_columns": ({"rows", "weights", "columns"}, two_valued_columns),
@@ -643,7 +643,7 @@ KINDS_OF_WEIGHTS: dict[str, tuple[set[str], Callable[[Content], Structure]]] = {
 }
 
 
-def read_structure(given: Any) -> Structure:
+def read_structure(given: Any) -> Weights:
     """Weights: their kind, and exactly the fields of that kind."""
     kind = given.get("kind") if isinstance(given, dict) else None
     if not isinstance(kind, str) or kind not in KINDS_OF_WEIGHTS:

@@ -9,33 +9,43 @@ from operator import mul
 
 from extremal.checker.costs import cost
 from extremal.checker.goals import (
-    Divergence,
+    DistortionGoal,
+    DivergenceLeaf,
     Gain,
     Goal,
-    Information,
+    InformationLeaf,
     LeastLevel,
-    Losses,
     QuestionShares,
     QuestionTables,
     Weighted,
 )
-from extremal.checker.grammar import Labels
-from extremal.checker.mechanisms import Mechanism
+from extremal.checker.grammar import Names
+from extremal.checker.mechanisms import MechanismFile
 from extremal.checker.notions import SMALLEST_EPSILON
-from extremal.checker.numbers import INFINITE, ZERO, Interval, NotKnown, Undecided, Unsettled, ends, ln, whole_numbers
+from extremal.checker.numbers import (
+    INFINITE,
+    ZERO,
+    Interval,
+    Uncheckable,
+    Undecided,
+    Unsettled,
+    ends,
+    ln,
+    whole_numbers,
+)
 from extremal.checker.questions import cost_of_questions
 from extremal.checker.worths import Enclosed, divergence, information
 
 
-def enclosed(goal: Goal, mechanism: Mechanism, worst: Sequence[Fraction] | None) -> Enclosed:
+def enclosed(goal: Goal, mechanism: MechanismFile, worst: Sequence[Fraction] | None) -> Enclosed:
     """U(Q) between two rationals, or +∞."""
     if goal.k != mechanism.k:
-        raise NotKnown("the mechanism and the goal are about different inputs")
+        raise Uncheckable("the mechanism and the goal are about different inputs")
     if isinstance(goal, Gain):
         parts = [mean_worth(part, mechanism) for part in goal.parts]
         finite = [part for part in parts if isinstance(part, Interval)]
         return Interval(min(p.low for p in finite), min(p.high for p in finite)) if finite else INFINITE
-    if isinstance(goal, Losses):
+    if isinstance(goal, DistortionGoal):
         return ends(distortion_of(goal, mechanism))
     if isinstance(goal, LeastLevel):
         return level_of(goal, mechanism)
@@ -44,7 +54,7 @@ def enclosed(goal: Goal, mechanism: Mechanism, worst: Sequence[Fraction] | None)
     return cost(goal, mechanism, worst)
 
 
-def mean_worth(part: Sequence[Weighted], mechanism: Mechanism) -> Enclosed:
+def mean_worth(part: Sequence[Weighted], mechanism: MechanismFile) -> Enclosed:
     """A mean of leaves, each Σ_y μ(q_y)."""
     found = ends(ZERO)
     for share, leaf in part:
@@ -55,9 +65,9 @@ def mean_worth(part: Sequence[Weighted], mechanism: Mechanism) -> Enclosed:
     return found
 
 
-def worth_of(leaf: Divergence | Information, mechanism: Mechanism) -> Enclosed:
+def worth_of(leaf: DivergenceLeaf | InformationLeaf, mechanism: MechanismFile) -> Enclosed:
     """Σ_y μ(q_y), the sums P·q_y in whole numbers."""
-    priors = (leaf.prior,) if isinstance(leaf, Information) else (leaf.p0, leaf.p1)
+    priors = (leaf.prior,) if isinstance(leaf, InformationLeaf) else (leaf.p0, leaf.p1)
     rows = [
         (mechanism.mass_of_rows(p), mass * mechanism.structure.listed_sum) for p, mass in map(whole_numbers, priors)
     ]
@@ -65,7 +75,7 @@ def worth_of(leaf: Divergence | Information, mechanism: Mechanism) -> Enclosed:
     for column in mechanism.structure.columns():
         masses = [Fraction(sum(map(mul, p, column)), below) for p, below in rows]
         one: Enclosed
-        if isinstance(leaf, Information):
+        if isinstance(leaf, InformationLeaf):
             one = information(masses[0], by_weight(*rows[0], column, mechanism.structure.listed_sum))
         else:
             one = divergence(leaf.kind, masses[0], masses[1], leaf.parameter)
@@ -83,14 +93,14 @@ def by_weight(masses: Sequence[int], below: int, column: Sequence[int], unit: in
     return {Fraction(v, unit): Fraction(p * unit, below) for v, p in found.items()}
 
 
-def distortion_of(goal: Losses, mechanism: Mechanism) -> Fraction:
+def distortion_of(goal: DistortionGoal, mechanism: MechanismFile) -> Fraction:
     """The largest over the class of Σ_x p(x) Σ_y Q(y|x)·d(x, y); an output without losses is not known."""
     width, unit = goal.columns, mechanism.structure.listed_sum
-    names = goal.outputs or (mechanism.inputs if width == goal.k else Labels(width, are_numbers=True))
+    names = goal.outputs or (mechanism.inputs if width == goal.k else Names(width, are_numbers=True))
     place = {name: y for y, name in enumerate(names.listed())}
     labels = mechanism.outputs.listed()
     if any(label not in place for label in labels):
-        raise NotKnown("an output without losses")
+        raise Uncheckable("an output without losses")
     lost = [ZERO] * goal.k if goal.distances is not None else [Fraction(unit)] * goal.k
     for label, column in zip(labels, mechanism.structure.columns(), strict=True):
         y = place[label]
@@ -101,10 +111,10 @@ def distortion_of(goal: Losses, mechanism: Mechanism) -> Fraction:
     return goal.source.largest([v / unit for v in lost])
 
 
-def level_of(goal: LeastLevel, mechanism: Mechanism) -> Enclosed:
+def level_of(goal: LeastLevel, mechanism: MechanismFile) -> Enclosed:
     """The level of LDP, a double rounded up; +∞ when the Hamming distortion exceeds D, or a column has a 0."""
     sets = mechanism.structure.sets
-    if distortion_of(Losses(goal.source, None), mechanism) > goal.distortion:
+    if distortion_of(DistortionGoal(goal.source, None), mechanism) > goal.distortion:
         return INFINITE
     if any(low == 0 for low, _ in mechanism.structure.extremes):
         return INFINITE

@@ -12,16 +12,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from extremal.checker.goals import Gain, Goal, Statistics, read_goal
+from extremal.checker.goals import Gain, Goal, StatisticsGoal, read_goal
 from extremal.checker.grammar import LARGEST_FILE, Content, exactly, list_of, number, parsed, shown
-from extremal.checker.mechanisms import Mechanism, is_private, read_mechanism, require_format
+from extremal.checker.mechanisms import MechanismFile, is_private, read_mechanism, require_format
 from extremal.checker.notions import Notion
 from extremal.checker.numbers import (
     INFINITE,
     Bound,
     Malformed,
-    NotKnown,
-    Refused,
+    Rejected,
+    Uncheckable,
     Undecided,
     Unsettled,
     Work,
@@ -39,7 +39,7 @@ ACCEPTED, FALSE, MALFORMED, OPEN, DEFECT = 0, 1, 2, 3, 70  # exit codes
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Decision:
     """What a file claims, what became of it, and why; which mechanism, by its hash, and whether it is a certificate."""
 
     privacy: str
@@ -61,7 +61,7 @@ class Verdict:
 FIELDS_OF_CERTIFICATE = {"format", "version", "mechanism", "utility", "value", "bound", "worst_prior", "proofs", "hash"}
 
 
-def checked(text: bytes) -> Verdict:
+def checked(text: bytes) -> Decision:
     """Decide every claim of a file: a mechanism, a certificate, or a claim about shuffled reports."""
     Work.spent = 0
     content = parsed(text)
@@ -72,38 +72,38 @@ def checked(text: bytes) -> Verdict:
         return checked_shuffle(require_format(content, "extremal-shuffled", FIELDS_OF_SHUFFLE))
     mechanism = read_mechanism(content)
     privacy, why = decided_privacy(mechanism)
-    return Verdict(privacy, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,), content["hash"])
+    return Decision(privacy, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,), content["hash"])
 
 
-def decided_privacy(mechanism: Mechanism) -> tuple[str, str]:
+def decided_privacy(mechanism: MechanismFile) -> tuple[str, str]:
     """Whether the notion that is claimed holds for the weights."""
     if mechanism.claim is None:
         return NOTHING_CLAIMED, "no privacy is claimed"
     try:
         holds = is_private(mechanism, mechanism.claim)
-    except NotKnown as error:
+    except Uncheckable as error:
         return NOT_PROVEN, f"privacy: {error}"
     except Undecided as error:
         return NOT_HERE, f"privacy: {error}"
     return (PROVED, "the notion holds for the weights") if holds else (REFUTED, "the notion is false of the weights")
 
 
-def checked_shuffle(content: Content) -> Verdict:
+def checked_shuffle(content: Content) -> Decision:
     """A claim about shuffled reports; the local claim of the mechanism within must not be false either."""
     expect("rows_of_inputs" not in content, "no field that is not known")
     mechanism = read_mechanism(content["mechanism"])
     about = content["mechanism"]["hash"]
     local, why = decided_privacy(mechanism)
     if local == REFUTED:
-        return Verdict(REFUTED, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,), about, True)
+        return Decision(REFUTED, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,), about, True)
     try:
         holds, said = shuffle_claim(mechanism, content)
     except Undecided as error:
-        return Verdict(NOT_HERE, NOTHING_CLAIMED, NOTHING_CLAIMED, (f"shuffled reports: {error}",), about, True)
-    return Verdict(PROVED if holds else REFUTED, NOTHING_CLAIMED, NOTHING_CLAIMED, (said,), about, True)
+        return Decision(NOT_HERE, NOTHING_CLAIMED, NOTHING_CLAIMED, (f"shuffled reports: {error}",), about, True)
+    return Decision(PROVED if holds else REFUTED, NOTHING_CLAIMED, NOTHING_CLAIMED, (said,), about, True)
 
 
-def checked_certificate(content: Content) -> Verdict:
+def checked_certificate(content: Content) -> Decision:
     """Privacy, then value and optimality in the order of §4."""
     expect("rows_of_inputs" not in content, "no field that is not known")
     mechanism = read_mechanism(content["mechanism"])
@@ -113,24 +113,24 @@ def checked_certificate(content: Content) -> Verdict:
     goal = known_goal(content["utility"])
     privacy, why = decided_privacy(mechanism)
     if goal is None:
-        return Verdict(privacy, NOT_PROVEN, NOT_PROVEN, (why, "a user's function, which no file holds"))
+        return Decision(privacy, NOT_PROVEN, NOT_PROVEN, (why, "a user's function, which no file holds"))
     value, reached, how = decided_value(goal, mechanism, worst, said[0])
     try:
         optimality, because = decided_optimality(proofs, mechanism.claim, goal, reached, said)
-    except Refused as error:
+    except Rejected as error:
         optimality, because = REFUTED, f"a proof is refused: {error}"
     except Undecided as error:
         optimality, because = NOT_HERE, f"optimality: {error}"
     if optimality == NOT_PROVEN and value == NOT_HERE:
         optimality = NOT_HERE
-    return Verdict(privacy, value, optimality, (why, how, because))
+    return Decision(privacy, value, optimality, (why, how, because))
 
 
 def known_goal(given: Any) -> Goal | None:
     """The goal; None for a user's function."""
     try:
         return None if given is None else read_goal(given)
-    except NotKnown:
+    except Uncheckable:
         return None
 
 
@@ -142,19 +142,19 @@ def read_worst_prior(given: Any) -> tuple[list[Fraction], list[Fraction]] | None
     return list_of(number)(content["prior"]), list_of(number)(content["mix"])
 
 
-def decided_value(goal: Goal, mechanism: Mechanism, worst: Any, said: Bound) -> tuple[str, Enclosed | None, str]:
+def decided_value(goal: Goal, mechanism: MechanismFile, worst: Any, said: Bound) -> tuple[str, Enclosed | None, str]:
     """Whether the value is next to the true one, and what encloses that."""
-    over_class = isinstance(goal, Statistics) and goal.source.only is None
+    over_class = isinstance(goal, StatisticsGoal) and goal.source.only is None
 
     def question() -> tuple[str, Enclosed]:
-        named = over_class and worst is not None and isinstance(goal, Statistics)
-        p = named_prior(goal.source, *worst) if named and isinstance(goal, Statistics) else None
+        named = over_class and worst is not None and isinstance(goal, StatisticsGoal)
+        p = named_prior(goal.source, *worst) if named and isinstance(goal, StatisticsGoal) else None
         reached = enclosed(goal, mechanism, p)
         return judged(said, reached, over_class), reached
 
     try:
         verdict, reached = settled(question)
-    except (NotKnown, Refused) as error:
+    except (Uncheckable, Rejected) as error:
         return NOT_PROVEN, None, f"value: {error}"
     except Undecided as error:
         return NOT_HERE, None, f"value: {error}"
@@ -245,7 +245,7 @@ def safe_end(reached: Enclosed, is_cost: bool) -> Bound:
 # -- the command line --
 
 
-def outcome(path: str) -> tuple[int, str, Verdict | None]:
+def outcome(path: str) -> tuple[int, str, Decision | None]:
     """The exit code of one file, a sentence where there is no verdict, and the verdict."""
     try:
         with Path(path).open("rb") as file:
@@ -277,7 +277,7 @@ def main(arguments: Sequence[str]) -> int:
     return next(filter(codes.__contains__, (DEFECT, FALSE, MALFORMED, OPEN, ACCEPTED)))
 
 
-def belong(verdicts: Sequence[Verdict | None]) -> bool:
+def belong(verdicts: Sequence[Decision | None]) -> bool:
     """Whether two files, a mechanism and a certificate, are about the same mechanism and claim."""
     if len(verdicts) != 2 or verdicts[0] is None or verdicts[1] is None:
         return True
@@ -285,13 +285,13 @@ def belong(verdicts: Sequence[Verdict | None]) -> bool:
     return alike or verdicts[0].mechanism == verdicts[1].mechanism
 
 
-def as_line(path: str, code: int, sentence: str, verdict: Verdict | None) -> str:
+def as_line(path: str, code: int, sentence: str, verdict: Decision | None) -> str:
     """One file as JSON, on one line."""
     words = {"file": path, "code": code, "reasons": [sentence], **(vars(verdict) if verdict else {})}
     return json.dumps(words, ensure_ascii=False) + "\n"
 
 
-def report(path: str, _code: int, sentence: str, verdict: Verdict | None) -> str:
+def report(path: str, _code: int, sentence: str, verdict: Decision | None) -> str:
     """What is printed of one file."""
     if verdict is None:
         return f"{path}: {sentence}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from extremal.checker.goals import Divergence, Information, Weighted
+from extremal.checker.goals import DivergenceLeaf, InformationLeaf, Weighted
 from extremal.checker.numbers import INFINITE, ZERO, Bound, Interval, dot, ends, exp, ln, of_kind, root
 
 Enclosed = Interval | float
@@ -103,9 +103,9 @@ def mass_of_values(prior: Sequence[Fraction], q: Sequence[Fraction]) -> dict[Fra
     return found
 
 
-def worth(leaf: Divergence | Information, q: Sequence[Fraction]) -> Enclosed:
+def worth(leaf: DivergenceLeaf | InformationLeaf, q: Sequence[Fraction]) -> Enclosed:
     """μ(q) of a leaf."""
-    if isinstance(leaf, Information):
+    if isinstance(leaf, InformationLeaf):
         return information(dot(leaf.prior, q), mass_of_values(leaf.prior, q))
     return divergence(leaf.kind, dot(leaf.p0, q), dot(leaf.p1, q), leaf.parameter)
 
@@ -121,22 +121,22 @@ def above(leaves: Sequence[Weighted], q: Sequence[Fraction]) -> Bound:
     return found
 
 
-class Pair:
+class PairWorth:
     """A weighted sum of divergences between two hypotheses, in either direction: μ = b·f(a/b), a = P₀·q, b = P₁·q."""
 
     def __init__(self, leaves: Sequence[Weighted]) -> None:
-        first = of_kind(leaves[0][1], Divergence, "divergences of one pair")
+        first = of_kind(leaves[0][1], DivergenceLeaf, "divergences of one pair")
         self.p0, self.p1 = first.p0, first.p1
         self.terms = [
             (weight, leaf.kind, leaf.parameter, (leaf.p0, leaf.p1) != (self.p0, self.p1))
             for weight, leaf in leaves
-            if isinstance(leaf, Divergence)
+            if isinstance(leaf, DivergenceLeaf)
         ]
 
     @staticmethod
     def is_one(leaves: Sequence[Weighted]) -> bool:
         """Whether all are divergences between the two hypotheses of the first."""
-        divergences = [leaf for _, leaf in leaves if isinstance(leaf, Divergence)]
+        divergences = [leaf for _, leaf in leaves if isinstance(leaf, DivergenceLeaf)]
         pairs = {frozenset((leaf.p0, leaf.p1)) for leaf in divergences}
         return len(divergences) == len(leaves) > 0 and len(pairs) == 1
 
@@ -151,7 +151,7 @@ class Pair:
         return found
 
 
-class PatternWorth:
+class PatternInformation:
     """φ(z) = z·h(c) − h(cz), h(d) = (1+d)ln(1+d) − d: the information of the pattern 1 + c on a set of mass z."""
 
     def __init__(self, ratio: Fraction) -> None:

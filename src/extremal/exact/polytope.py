@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
+from itertools import chain, product
 from math import gcd, lcm
+from operator import and_, mul
 
 import numpy as np
 
@@ -12,7 +15,8 @@ from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact.weights import Floats
 
 MOST_RAYS = 20_000  # met on the way of a double description
-MOST_MEETINGS = 3_000_000  # pairs of rays tried against a new plane: some ten seconds
+MOST_STEPS = 60_000_000  # pairs of rays on either side of a plane, and heights of rays: five to ten seconds
+_FEW = 40_000  # tests of a third ray that take no longer one by one than the product of matrices
 
 Ray = tuple[int, ...]
 
@@ -20,46 +24,59 @@ Ray = tuple[int, ...]
 def extreme_rays(k: int, planes: Sequence[Sequence[Fraction]]) -> list[Ray]:
     """The extreme rays of {q ≥ 0, plane·q ≤ 0 for each plane}, in k dimensions, as integers in lowest terms.
 
-    Double description: planes are added one by one, and a new ray joins two adjacent ones on either side. Adjacency is
-    the combinatorial test of Fukuda and Prodon (1996): no third ray lies on all planes that the two share.
+    Double description: planes are added one by one, and a new ray joins two adjacent ones on either side. Two are where
+    no third ray lies on all planes that they share (Fukuda and Prodon 1996), at least k − 2: these are counted as a
+    product of matrices of zeros and ones, exactly, since a count is far below 2^24.
 
     Raises:
-        TooLarge: more than 20,000 rays on the way, or 3,000,000 pairs of them.
+        TooLarge: more than 20,000 rays on the way, or too many pairs of them.
 
     >>> extreme_rays(2, [[Fraction(1), Fraction(-3)]])
     [(0, 1), (3, 1)]
     """
-    meetings = 0
-    found = [(tuple(int(i == x) for i in range(k)), ((1 << k) - 1) ^ (1 << x)) for x in range(k)]
+    rays = [tuple(int(i == x) for i in range(k)) for x in range(k)]
+    tight = [frozenset(range(k)) - {x} for x in range(k)]  # the planes that hold each
+    steps = 0
     for number, plane in enumerate(map(lowest_terms, planes), start=k):
-        heights = [sum(a * b for a, b in zip(plane, ray, strict=True)) for ray, _ in found]
-        meetings += sum(h > 0 for h in heights) * sum(h < 0 for h in heights)
-        if len(found) > MOST_RAYS or meetings > MOST_MEETINGS:
+        heights = [sum(map(mul, plane, ray)) for ray in rays]
+        above, below = ([i for i, h in enumerate(heights) if sign * h > 0] for sign in (1, -1))
+        steps += len(above) * len(below) + 40 * len(rays)  # a height takes as long as forty pairs
+        if len(rays) > MOST_RAYS or steps > MOST_STEPS:
             raise TooLarge(
                 "the cone has too many extreme rays to list",
                 parameter="rays",
-                value=len(found),
+                value=len(rays),
                 hint="Give fewer inequalities, or the corners themselves.",
             )
-        found = _cut(k, found, heights, 1 << number)
-    return [ray for ray, _ in found]
+        joined = list(_adjacent(k, number, tight, above, below)) if above else []
+        mixed = ([heights[a] * v - heights[b] * w for v, w in zip(rays[b], rays[a], strict=True)] for a, b in joined)
+        common = [tight[a] & tight[b] | {number} for a, b in joined]
+        kept = [i for i, h in enumerate(heights) if h <= 0]
+        tight = [tight[i] if heights[i] else tight[i] | {number} for i in kept] + common
+        rays = [rays[i] for i in kept] + list(map(lowest_terms, mixed))
+    return rays
 
 
-def _cut(k: int, found: list[tuple[Ray, int]], heights: list[int], bit: int) -> list[tuple[Ray, int]]:
-    """The rays on the lower side of a new plane, with the planes that hold each as bits, and those that arise on it."""
-    placed = list(zip(found, heights, strict=True))
-    kept = [(ray, mask | bit if h == 0 else mask) for (ray, mask), h in placed if h <= 0]
-    for (above, mask_a), h_a in (one for one in placed if one[1] > 0):
-        for (below, mask_b), h_b in (one for one in placed if one[1] < 0):
-            shared = mask_a & mask_b
-            if shared.bit_count() >= k - 2 and sum(1 for _, mask in found if mask & shared == shared) == 2:
-                mixed = [h_a * b - h_b * a for a, b in zip(above, below, strict=True)]
-                common = gcd(*mixed)
-                kept.append((tuple(m // common for m in mixed), shared | bit))
-    return kept
+def _adjacent(
+    k: int, planes: int, tight: list[frozenset[int]], above: list[int], below: list[int]
+) -> Iterator[tuple[int, int]]:
+    """The pairs of rays, one of each list, that share at least k − 2 planes which no third ray lies on."""
+    if len(above) * len(below) * len(tight) <= _FEW:
+        pairs = ((a, b, tight[a] & tight[b]) for a, b in product(above, below))
+        yield from ((a, b) for a, b, both in pairs if len(both) >= k - 2 and sum(map(both.issubset, tight)) == 2)
+        return
+    holds = np.zeros((len(tight), planes), dtype=np.bool_)  # whether a plane holds a ray
+    holds[np.repeat(np.arange(len(tight)), list(map(len, tight))), list(chain.from_iterable(tight))] = True
+    on = [int.from_bytes(row.tobytes()) for row in np.packbits(holds.T, axis=1)]  # the rays on a plane, as bits
+    everyone = int.from_bytes(np.packbits(np.ones(len(tight), dtype=np.bool_)).tobytes())
+    holds = holds[:, holds[above].any(axis=0)].astype(np.float32)
+    for i, j in np.argwhere(holds[above] @ holds[below].T >= k - 2).tolist():
+        a, b = above[i], below[j]
+        if reduce(and_, (on[plane] for plane in tight[a] & tight[b]), everyone).bit_count() == 2:
+            yield a, b
 
 
-def lowest_terms(vector: Sequence[Fraction]) -> Ray:
+def lowest_terms(vector: Sequence[Fraction | int]) -> Ray:
     """The vector times a positive number, as integers without a common divisor."""
     common = lcm(*(v.denominator for v in vector))
     whole = [v.numerator * (common // v.denominator) for v in vector]

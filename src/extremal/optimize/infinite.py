@@ -20,19 +20,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.certificate import Dual, OnePrior, Proof
 from extremal.errors import InvalidParameter
-from extremal.exact.weights import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution
 from extremal.privacy import LIP, PML, MetricPrivacy, Notion
 from extremal.privacy.cones.metric import group_columns
 from extremal.sources import SourceClass
 from extremal.utility import Average, Divergence, SumOfColumns, Utility, WorstCase
-
-Floats = npt.NDArray[np.float64]
 
 METHOD = "a report that only one hypothesis makes possible: the value is infinite"
 _SHARE = 0.5  # of the largest probability that the other report leaves to the set

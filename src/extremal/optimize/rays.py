@@ -28,7 +28,6 @@ from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram
 from extremal.utility import ConvexUtility, Utility
 
-MOST_PRIORS = 160  # extreme ones of a class whose rays are listed
 _CLASS_BITS = 48  # of the upper bound on e^ε that those rays are for: relative 4e-15
 _FLAT = 1e-3  # rows of the program that differ by less are told apart by their differences
 _REGULAR = 1e-9  # smaller determinants, of columns with largest entry 1, are 0
@@ -100,8 +99,34 @@ def over_class(problem: Problem, privacy: PML) -> Solution:
     Raises:
         TooLarge: there are too many inputs, extreme priors or rays to list.
     """
-    columns = polytope.as_columns(class_rays(privacy))
+    nested = privacy.source.least_share(()) is not None
+    if privacy.source.k > (SIZES.nested_columns if nested else SIZES.class_columns):
+        raise TooLarge("rays are listed for few inputs", parameter="k", value=privacy.source.k)
+    columns = nested_columns(privacy) if nested else polytope.as_columns(class_rays(privacy))
     return _over(problem, columns, "enumeration of the extreme columns of the class")
+
+
+def nested_columns(privacy: PML) -> Floats:
+    """The extreme columns where the least p(S) of all sets S decide the class, g(S): 1 on S and f on the rest of T, for
+    all S ⊂ T with g(S) < e^−ε ≤ g(T).
+
+    On the columns of one order q_1 ≥ … ≥ q_k the least mean is linear, Σ (q_i − q_{i+1}) g({1..i}), so that the cone is
+    one half-space of a simplicial cone with the indicators of the sets {1..i} as rays: its rays are those inside, and
+    where the half-space cuts an edge.
+    """
+    k = privacy.source.k
+    bits = np.array(list(itertools.product((0.0, 1.0), repeat=k)))
+    low = np.array([float(privacy.source.least_share(np.flatnonzero(row).tolist()) or 0) for row in bits])
+    share = math.exp(-privacy.epsilon)
+    inside = low >= share
+    inside[-1] = True  # the whole, also at ε = 0
+    found = []
+    for larger in np.flatnonzero(inside):
+        inner = np.flatnonzero(~inside & (bits <= bits[larger]).all(axis=1))
+        f = (share - low[inner]) / (low[larger] - low[inner])
+        found.append(bits[inner] + f[:, None] * (bits[larger] - bits[inner]))
+    columns = np.vstack(found)
+    return np.asarray((columns / columns.max(axis=1, keepdims=True)).T)
 
 
 def class_rays(privacy: PML) -> list[polytope.Ray]:
@@ -109,13 +134,9 @@ def class_rays(privacy: PML) -> list[polytope.Ray]:
     rationals; e^ε is rounded up, so that a bound over the rays is a bound for the notion.
 
     Raises:
-        TooLarge: there are too many inputs, extreme priors or rays to list.
+        TooLarge: there are too many extreme priors or rays to list.
     """
     priors, k = privacy.source.vertices(), privacy.source.k
-    if k > SIZES.class_columns or len(priors) > MOST_PRIORS:
-        raise TooLarge(
-            "rays are listed for few inputs and few extreme priors", parameter="k, priors", value=(k, len(priors))
-        )
     _, upper = privacy.exponential.bounds(_CLASS_BITS)
     top = Fraction(upper, 1 << _CLASS_BITS)
     occurring = [x for x, possible in enumerate(privacy.source.support()) if possible]

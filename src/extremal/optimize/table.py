@@ -50,7 +50,8 @@ class SizeLimits:
     searched_lifts: int = 40  # columns that a search finds, with the notion's own prior: it ends by its time limit
     lift_information: int = 250  # knapsacks on all inputs; more are merged
     lift_divergence: int = 400  # supporting lines on all inputs; more are merged
-    class_columns: int = 8  # all extreme columns of a class: 1,000 for five priors, 0.3 s; 400 for a ball, 1.5 s
+    class_columns: int = 8  # all extreme columns of a class: 3,500 for 20 priors, 10 s
+    nested_columns: int = 10  # the same for a ball, or all permutations of a prior: 59,049 at most, 3 s
     metric_chords: int = 40  # k² inequalities for each chord: 5 s at 16 inputs, and growing like k⁴
     tree_rays: int = metric.MOST_ON_TREE  # all rays of a tree: 32,768, 6 s
     metric_rays: int = metric.MOST_IN_GENERAL  # all rays of any other metric: 1.5 s
@@ -274,7 +275,8 @@ TABLE: tuple[Row, ...] = (
         "class",
         "divergence information sum",
         "leakage.solve",
-        f"{SIZES.class_columns} inputs: all extreme columns of the class; beyond: the largest ε′ at which the design "
+        f"{SIZES.class_columns} inputs ({SIZES.nested_columns} of balls and permutations): all extreme columns of the "
+        "class; beyond: the largest ε′ at which the design "
         "for one prior holds for all",
         "listed; one prior",
         function="solve_for_class",
@@ -339,23 +341,3 @@ def _hint(problem: Problem) -> str:
     goals = dict.fromkeys(goal for row in known for goal in row.goals.split())
     under = f"Under this notion methods are known for: {', '.join(goals)}. " if goals else ""
     return under + "See docs/design/index.md for the combinations that are solved."
-
-
-NOTIONS = {
-    "pure": "ε-LDP",
-    "coupled": "(ε,δ)-LDP",
-    "lift": "PML, LIP, one prior",
-    "class": "PML, class of priors",
-    "metric": "metric privacy",
-    "maximal": "maximal leakage",
-}
-"""Kinds of notions, as a reader knows them."""
-
-
-def as_markdown() -> str:
-    """The table, for the documentation."""
-    lines = ["| notion | goal | way | proof |", "|---|---|---|---|"]
-    for row in TABLE:
-        notions = "; ".join(NOTIONS[notion] for notion in row.notions.split())
-        lines.append(f"| {notions} | {', '.join(row.goals.split())} | {row.way} | {row.proof} |")
-    return "\n".join(lines)

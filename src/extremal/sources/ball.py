@@ -136,6 +136,13 @@ class Ball(SourceClass):
 
         return least
 
+    def least_share(self, inputs: Sequence[int]) -> Fraction | None:
+        """max(p(S) − radius, 0) but for the whole (Huber and Strassen 1973)."""
+        if not self.radius:
+            return None
+        share = sum((self.priors[0].fraction(x) for x in inputs), Fraction(0))
+        return share if len(inputs) == self.k else max(share - self.radius, Fraction(0))
+
     def support(self) -> list[int]:
         return [1] * self.k if self.radius else [int(w > 0) for w in self.priors[0].weights]
 

@@ -69,6 +69,9 @@ class PermutationInvariant(SourceClass):
 
         return least
 
+    def least_share(self, inputs: Sequence[int]) -> Fraction | None:  # the sum of as many of the smallest
+        return Fraction(sum(sorted(self.priors[0].weights)[: len(inputs)]), self.priors[0].total)
+
     def support(self) -> list[int]:
         return [1] * self.k
 

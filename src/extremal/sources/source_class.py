@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -192,6 +193,11 @@ class SourceClass:
     def least_sum(self, view: ExactView) -> LeastSum:
         """For checks: column ↦ min over the class of Σ_x p(x) q(x), exact."""
         raise NotImplementedError
+
+    def least_share(self, inputs: Sequence[int]) -> Fraction | None:
+        """g(S) = min p(S) over the class, where these decide the least mean of any q, as the sum over its levels (g is
+        supermodular and the class its core); None where that is not known."""
+        return None
 
     def support(self) -> list[int]:
         """1 for each symbol that has positive probability under some prior of the class, else 0."""

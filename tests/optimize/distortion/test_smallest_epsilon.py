@@ -20,7 +20,6 @@ from extremal.utility import LevelAtDistortion
 from support.refusals import check_refusals
 
 REFERENCE = 1e-10  # required of the reference values; they are met to about 1e-15
-BISECTION = 1e-9
 
 
 def least_distortion(priors: np.ndarray, epsilon: float) -> float:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.certificate import NotKnown, Refused, proof_from_json
-from extremal.checker import numbers, proofs
+from extremal.checker import goals, notions, numbers, proofs
 from extremal.errors import MalformedFile
 
 Content = dict[str, Any]
@@ -35,13 +35,15 @@ def kernel_says(proof: Content, privacy: Any, utility: Any) -> Said:
 
 def checker_says(proof: Content, privacy: Any, utility: Any) -> Said:
     """The checker's."""
+    numbers.Work.spent = 0
     try:
-        return proofs.derived(proof, privacy.to_json(), utility.to_json())
+        parts = proofs.read_proof(proof), notions.read_notion(privacy.to_json()), goals.read_goal(utility.to_json())
+        return proofs.bound(*parts)
     except numbers.Malformed:
         return MALFORMED
     except numbers.Undecided:
         return UNDECIDED
-    except (numbers.Refused, numbers.NotKnown):
+    except (numbers.Rejected, numbers.Uncheckable):
         return REFUSED
 
 

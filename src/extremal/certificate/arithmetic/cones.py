@@ -26,14 +26,17 @@ from extremal.errors import TooLarge
 from extremal.exact import Prior
 from extremal.exact.polytope import Ray, extreme_rays, lowest_terms
 from extremal.problem import Coupled, Lift, Metric, OverClass, Privacy, Pure
+from extremal.sources import SourceClass
 
 # Sizes up to which rays are listed: each is checked within about ten seconds.
 MOST_PATTERNS = 16  # inputs, 2^16 rays
 MOST_LIFTED = 14  # inputs that can occur, 14·2^13 rays
 MOST_LISTED = 8  # inputs, by double description
+MOST_NESTED = 10  # inputs, 59,049 pairs of nested sets
 MOST_COUPLED = 6  # inputs, 9,308 rays
 MOST_REVEALED = 5_000  # inputs, as many unit vectors
 ORDER_BITS = 64  # of a key that sorts: a choice, which the bound does not rest on
+CLASS_BITS = 64  # after the point, of e^ε for a class: rays of shorter numbers, of a cone that is hardly larger
 # Beyond this ε·d an inequality is left out: e^−2048 is nothing, and fewer inequalities mean a larger cone.
 FARTHEST = 1 << 11
 
@@ -175,8 +178,11 @@ class Inequalities:
     """
 
     k: int
-    count: int  # names are pairs, of an input and a number below this one
-    inequality: Callable[[int, int], Plane | None]  # None where there is none
+    inequality: Callable[[int, int], Plane | None]  # by the name, an input and a number; None where there is none
+
+    @property
+    def count(self) -> int:  # of the numbers that inequalities are named by
+        return self.k
 
     def rays(self) -> Iterator[Ray]:
         refuse_many("rays", self.k, MOST_LISTED)
@@ -209,6 +215,35 @@ class Inequalities:
             for x, v in plane.items():
                 left[y][x] -= f * v
         return left, taken
+
+
+@dataclass(frozen=True)
+class OfClass(Inequalities):
+    """PML for a class of priors: q_x ≤ E·p_v·q for each input x that can occur and each extreme prior v."""
+
+    source: SourceClass
+    top: fmpq
+
+    @property
+    def count(self) -> int:
+        return len(self.source.vertices())
+
+    def rays(self) -> Iterator[Ray]:
+        """Where the least p(S) decide the class: 1 on S, f on the rest of a larger T, so that the least mean is 1/E."""
+        if self.source.least_share(()) is None:
+            yield from super().rays()
+            return
+        refuse_many("nested sets", self.k, MOST_NESTED)
+        sets = ([x for x in range(self.k) if 1 << x & s] for s in range(1 << self.k))
+        low = [rational(self.source.least_share(chosen) or Fraction(0)) for chosen in sets]
+        for larger in (s for s, share in enumerate(low) if share * self.top >= 1):
+            inner = larger
+            while inner:
+                inner = (inner - 1) & larger  # each proper subset in turn
+                if low[inner] * self.top < 1:
+                    high, rest = self.top * (low[larger] - low[inner]), 1 - self.top * low[inner]
+                    a, b = int(high.p) * int(rest.q), int(rest.p) * int(high.q)
+                    yield tuple(a if 1 << x & inner else b if 1 << x & larger else 0 for x in range(self.k))
 
 
 @dataclass(frozen=True)
@@ -327,7 +362,7 @@ def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> C
 def _cone(privacy: Privacy, k: int) -> Cone:
     if isinstance(privacy, Coupled):
         top = ratio_above(privacy.ratio)
-        return Together(k, k, _between_pairs(k, lambda *_: top), top, rational(privacy.delta))
+        return Together(k, _between_pairs(k, lambda *_: top), top, rational(privacy.delta))
     if isinstance(privacy, Lift):
         low = fmpq(0) if privacy.low is None else 1 / ratio_above(privacy.low)
         return Lifts(privacy.prior, low, ratio_above(privacy.high))
@@ -335,21 +370,22 @@ def _cone(privacy: Privacy, k: int) -> Cone:
         return _of_class(privacy)
     if isinstance(privacy, Metric):
         factor = _between_pairs(privacy.k, lambda x, z: _factor(privacy.exponent(x, z)))
-        return Inequalities(privacy.k, privacy.k, factor)
+        return Inequalities(privacy.k, factor)
     return staircase_of(privacy, k)
 
 
-def _of_class(privacy: OverClass) -> Inequalities:
+def _of_class(privacy: OverClass) -> OfClass:
     """q_x ≤ E·p_v·q for each input x that can occur and each extreme prior v: inequality (x, v)."""
-    source, top = privacy.source, ratio_above(privacy.ratio)
-    support, k, priors = source.support(), source.k, source.vertices()
+    source, top = privacy.source, fmpq((ratio_above(privacy.ratio) * (1 << CLASS_BITS)).ceil(), 1 << CLASS_BITS)
+    support, k, extreme = source.support(), source.k, cache(source.vertices)
 
     def inequality(x: int, v: int) -> Plane | None:
-        if not (0 <= x < k and 0 <= v < len(priors) and support[x]):
+        if not (0 <= x < k and support[x] and 0 <= v < len(extreme())):
             return None
-        return {z: int(x == z) - top * fmpq(w, priors[v].total) for z, w in enumerate(priors[v].weights)}
+        prior = extreme()[v]
+        return {z: int(x == z) - top * fmpq(w, prior.total) for z, w in enumerate(prior.weights)}
 
-    return Inequalities(k, len(priors), inequality)
+    return OfClass(k, inequality, source, top)
 
 
 def _between_pairs(k: int, factor: Callable[[int, int], fmpq | None]) -> Callable[[int, int], Plane | None]:

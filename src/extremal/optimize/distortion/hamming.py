@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from extremal.certificate import Chords, Dual, OnePrior, Proof
 from extremal.exact import Prior
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.optimize.problem import GAIN, NOT_ZERO, Problem, Solution, chosen_prior, shortened
@@ -30,7 +31,6 @@ from extremal.solver import LinearProgram
 from extremal.sources import SourceClass
 from extremal.utility import Hamming
 
-Floats = npt.NDArray[np.float64]
 Set = tuple[int, ...]
 Prove = Callable[[Prior], Proof]
 T = TypeVar("T")

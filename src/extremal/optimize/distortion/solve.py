@@ -15,11 +15,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.certificate import Chords, Dual, Proof
 from extremal.closed_forms import exponential
 from extremal.exact import Prior
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.distortion.hamming import loses_more, over_growing_class, under_one_prior
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
@@ -27,8 +27,6 @@ from extremal.privacy import LDP, PML, Notion
 from extremal.privacy.cones.linear import ColumnRow, LeakageCone, LinearCone, MetricCone, linear_cone
 from extremal.solver import TIME_LIMIT, Answer, SolverFailed, SparseProgram
 from extremal.utility import Distortion
-
-Floats = npt.NDArray[np.float64]
 
 # Probabilities and costs are larger inside the program: the solver's tolerances are absolute; 1 when that fails.
 MAGNIFIED = (1e4, 1.0)

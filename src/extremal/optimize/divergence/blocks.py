@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import Dual
+from extremal.exact.weights import Indices
 from extremal.optimize.divergence.cover import LIGHTEST, Cover, Floats, Multiplier
 from extremal.optimize.problem import GAIN, Problem, decimal
 from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate
@@ -23,8 +24,6 @@ from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import Edge
 from extremal.solver import TIME_LIMIT, Answer, SolverFailed, SparseProgram
 from extremal.utility import Divergence
-
-Indices = npt.NDArray[np.intp]
 
 _BROKEN = 1e-11  # an inequality that is off by less is left to from_matrix, which mends it exactly
 MAGNIFIED = 1e4  # the solver's tolerance on duals is absolute: a larger objective makes it smaller

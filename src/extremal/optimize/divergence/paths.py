@@ -11,11 +11,9 @@ import math
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from extremal.exact.weights import Indices
 from extremal.optimize.divergence.lorenz import BlockValue, Floats, Nodes
-
-Indices = npt.NDArray[np.intp]
 
 MOST_ROUNDS = 60  # 1–3 are needed; rounding could make it cycle
 
@@ -46,15 +44,14 @@ def path_to_end(before: Indices) -> Indices:
     return np.array(path[::-1], dtype=np.intp)
 
 
-def best_partition(value: BlockValue, nodes: Nodes, start: float = 0.0) -> tuple[float, Indices, float]:
-    """(V, cuts, gap) of the best partition of these nodes; V is at least `start`, and cuts is empty if nothing beats
-    it."""
+def best_partition(value: BlockValue, nodes: Nodes) -> tuple[float, Indices, float]:
+    """(V, cuts, gap) of the best partition of these nodes; cuts is empty if every one is worth 0."""
     rows = value.rows(nodes)
-    worth, cuts = start, np.empty(0, dtype=np.intp)
+    worth, cuts = 0.0, np.empty(0, dtype=np.intp)
     if len(rows) > 2:  # two blocks, often the best, spare a round or two
         both = np.array([row[0] for row in rows[1:-1]]) + rows[-1][1:]
         cut = int(both.argmax())
-        if both[cut] / (1 + value.low) > start:
+        if both[cut] / (1 + value.low) > worth:
             worth, cuts = float(both[cut]) / (1 + value.low), np.array([0, cut + 1, len(rows) - 1], dtype=np.intp)
     gap = 0.0
     for _ in range(MOST_ROUNDS):

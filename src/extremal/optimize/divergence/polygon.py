@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from extremal.exact.weights import Indices
 from extremal.optimize.divergence.lorenz import BlockValue, Floats, LorenzCurve, Nodes
 from extremal.optimize.divergence.paths import backward, forward, path_to_end
 from extremal.optimize.problem import NO_CHANGE
 
-Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 FIRST_BINS = 16  # quantiles each of P₀, P₁ and |P₀−P₁|

@@ -67,14 +67,14 @@ def intervals(k: int) -> Sets:
     return np.asarray((np.arange(k)[:, None] - starts) % k < lengths, dtype=np.bool_)
 
 
-def one_statistic(values: Floats, prior: Floats, epsilon: float, tolerance: float = 1e-10) -> OneStatistic:
+def one_statistic(values: Floats, prior: Floats, epsilon: float) -> OneStatistic:
     """The best design for Σ p·values, `values` in ascending order."""
     coordinates = Coordinates(prior, values[None, :])
     growth = math.expm1(epsilon)
     sets = intervals(values.size)
     for _ in range(ROUNDS):
         points = coordinates.points(staircase_deviations(sets, prior, growth))
-        found = optimal_design(points, coordinates.statistics, tolerance)
+        found = optimal_design(points, coordinates.statistics)
         g = coordinates.covariance(found.inverse) @ values
         prices = coordinates.basis @ found.tilt  # α with α·p = 0; the constant goes into t
         level, missing = swept(g, prices, prior, growth)
