@@ -27,18 +27,18 @@ SEED, WITHIN, ASIDE = 11, 1.05, 1e-3
 TRUTHS = ("uniform", "zipf 1", "zipf 1.5", "sparse", "sparse zipf", "few large")
 OTHER_TRUTHS = ("exponential", "lognormal", "geometric", "bell", "halves")  # seen before the last kind was added
 FRESH_TRUTHS = ("ramp", "three levels", "wave", "ramp on half", "one large and zipf")  # fixed after the kinds were
-FRESH = ((100, 1.0, 10_000, 10), (100, 3.0, 10_000, 8))
-OTHER = ((100, 1.0, 10_000, 20), (100, 3.0, 10_000, 12), (1_000, 4.0, 20_000, 8))
+FRESH = ((100, 1.0, 10_000, 40), (100, 3.0, 10_000, 24))
+OTHER = ((100, 1.0, 10_000, 40), (100, 3.0, 10_000, 24), (1_000, 4.0, 20_000, 24))
 RESPONSE = (
     (10, 1.0, 2_000, 40),
     (10, 2.0, 10_000, 40),
     (100, 1.0, 10_000, 40),
-    (100, 3.0, 10_000, 12),
-    (100, 2.0, 100_000, 12),
-    (1_000, 2.0, 100_000, 12),
-    (1_000, 4.0, 20_000, 8),
+    (100, 3.0, 10_000, 24),
+    (100, 2.0, 100_000, 24),
+    (1_000, 2.0, 100_000, 24),
+    (1_000, 4.0, 20_000, 24),
 )
-SETS = ((100, 1.0, 10_000, 12),)
+SETS = ((100, 1.0, 10_000, 40),)
 
 
 def truth(kind: str, k: int) -> np.ndarray:
