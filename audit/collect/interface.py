@@ -20,7 +20,6 @@ from support.servers import serving
 from support.studies import asked, study_in
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
-OPERATIONS = 5
 
 
 def main() -> int:

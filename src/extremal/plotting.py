@@ -82,18 +82,18 @@ def draw_curve(axis: Any, x: Iterable[float], y: Iterable[float | None], place: 
         axis.plot(*zip(*shown, strict=True), label=name, **{**usual, **style})
 
 
-def label_ends(axis: Any, least: float = LEAST_APART) -> None:
+def label_ends(axis: Any) -> None:
     """Write the name of every curve beside its last visible point, in its colour, moved apart where they would touch;
     the limits of the axes must be set."""
     named = [line for line in axis.get_lines() if not line.get_label().startswith("_")]
     ends = sorted(((*_last_seen(axis, line), line) for line in named), key=lambda end: end[0])
     places: list[float] = []
     for height, _, _ in ends:
-        places.append(max(height, places[-1] + least) if places else height)
+        places.append(max(height, places[-1] + LEAST_APART) if places else height)
     top = 1.0
     for i in range(len(places) - 1, -1, -1):  # pushed down where the top is full
         places[i] = min(places[i], top)
-        top = places[i] - least
+        top = places[i] - LEAST_APART
     for place, (height, x, line) in zip(places, ends, strict=True):
         axis.annotate(
             line.get_label(),

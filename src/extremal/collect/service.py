@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -68,8 +68,6 @@ TEXT_OF = {
     "closed": "the study is closed",
     "unavailable": "the reports could not be written and are not stored; send them again later",
 }
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Service:

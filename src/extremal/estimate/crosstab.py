@@ -168,14 +168,17 @@ def _refuse_columns(columns: Any) -> None:
         )
 
 
-def column_in(frame: Any, name: Any) -> Any:
+def column_in(
+    frame: Any, name: Any, needed: str = "a cross-table needs a data frame or a mapping from name to column"
+) -> Any:
+    """A column of a frame or of a mapping; anything else is refused with what is `needed`."""
     if isinstance(frame, Mapping):
         if name not in frame:
             raise InvalidParameter("columns must be in the frame", parameter="column", value=name)
         return frame[name]
     if not is_frame(frame):
         raise InvalidParameter(
-            "a cross-table needs a data frame or a mapping from name to column",
+            needed,
             parameter="frame",
             value=type(frame).__name__,
         )

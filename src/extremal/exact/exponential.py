@@ -92,21 +92,21 @@ class Exponential:
         return self
 
     @classmethod
-    def of_ratio(cls, ratio: object, parameter: str = "ratio") -> Exponential:
+    def of_ratio(cls, ratio: object) -> Exponential:
         """The constant whose value e^ε is exactly `ratio` ≥ 1."""
-        exact = as_fraction(ratio, parameter)
+        exact = as_fraction(ratio, "ratio")
         if exact < 1:
             raise InvalidParameter(
-                f"{parameter} is e^epsilon and must be at least 1",
-                parameter=parameter,
+                "ratio is e^epsilon and must be at least 1",
+                parameter="ratio",
                 value=ratio,
                 hint="Use 3 for e^ε = 3.",
             )
         self = cls.unchecked_ratio(exact)
         if self.epsilon and not SMALLEST_EPSILON <= self.epsilon <= LARGEST_EPSILON:
             raise InvalidParameter(
-                f"{parameter} must be 1 or between e^1e-9 and e^100",
-                parameter=parameter,
+                "ratio must be 1 or between e^1e-9 and e^100",
+                parameter="ratio",
                 value=ratio,
                 hint="1 is the constant mechanism.",
             )

@@ -28,6 +28,7 @@ from extremal.release.device import (
     refuse_for_device,
     script,
     vectors,
+    words_of_vector,
     write_files,
 )
 from extremal.release.sampling.words import CipherWords
@@ -161,28 +162,19 @@ def example_questionnaires() -> list[Questionnaire]:
     ]
 
 
-def questionnaire_vectors(asked: list[Questionnaire], total: int = VECTORS) -> list[dict[str, Any]]:
+def questionnaire_vectors(asked: list[Questionnaire]) -> list[dict[str, Any]]:
     """Answers, words and the records that they make: public numbers under a fixed key, the same in every folder."""
     source, made = CipherWords(bytes(32)), []
     for one in asked:
-        share = [_vector(one, i, source) for i in range(total // len(asked))]
+        share = [_vector(one, i, source) for i in range(VECTORS // len(asked))]
         made.append({"questionnaire": json.loads(json.dumps(files.to_json(one))), "vectors": share})
     return made
 
 
 def _vector(asked: Questionnaire, number: int, source: CipherWords) -> dict[str, Any]:
     used: list[int] = []
-
-    def words() -> Iterator[int]:
-        while True:
-            word = np.empty(1, dtype=np.uint64)
-            source.fill(word)
-            # The first words of some vectors are the ends of the range, where a port goes wrong first.
-            used.append({0: 0, 1: (1 << 64) - 1}.get(number % 17, int(word[0])) if not used else int(word[0]))
-            yield used[-1]
-
     codes = _record(asked, number)
-    reports = record_report(asked, codes, words())
+    reports = record_report(asked, codes, words_of_vector(number, source, used))
     labels = {name: asked.questions[name].input_labels[code] for name, code in codes.items()}
     answers = {name: label for name, label in labels.items() if label not in (NO_ANSWER, SKIPPED)}
     return {"answers": answers, "words": [str(word) for word in used], "reports": reports}

@@ -206,12 +206,12 @@ def _scaled(option: FamilyOption, scale: float) -> FamilyOption:
     return FamilyOption(option.odds, lambda gamma: scale * option.information(gamma), option.alone)
 
 
-def total_variance(k: int, epsilon: float, size: int | None = None) -> float:
-    """n × the total variance of k estimated shares by subset selection at ε, the worst case over all shares; with the
-    best size if none is given (Ye and Barg 2018): (k − 1)²(ku + d)²/(k·d(k − d)), u = 1/(e^ε − 1).
+def total_variance(k: int, epsilon: float) -> float:
+    """n × the total variance of k estimated shares by subset selection at ε with the best size d, the worst case over
+    all shares (Ye and Barg 2018): (k − 1)²(ku + d)²/(k·d(k − d)), u = 1/(e^ε − 1).
 
     >>> round(total_variance(10, 1.0), 4)
     30.0041
     """
-    d = best_size_for_frequencies(k, epsilon) if size is None else size
+    d = best_size_for_frequencies(k, epsilon)
     return (k - 1) ** 2 * (k / math.expm1(epsilon) + d) ** 2 / (k * d * (k - d))

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extremal.columns.files import format_of, json_lines
-from extremal.columns.frames import is_frame, pick
 from extremal.columns.lists import is_missing, plain
 from extremal.errors import ExtremalError, InvalidParameter, MalformedFile, UnknownLabel
 from extremal.estimate import estimate_frequencies, estimate_workload
 from extremal.estimate.channels import channel_of
+from extremal.estimate.crosstab import column_in
 from extremal.estimate.reports.files import read_columns
 from extremal.mechanism import Mechanism
 from extremal.questionnaire.joint import JointQuestions
@@ -62,17 +62,7 @@ class CollectedReports:
 
     def _column(self, name: str) -> Any:
         """One that is not in a file."""
-        if isinstance(self.given, Mapping):
-            if name not in self.given:
-                raise InvalidParameter("columns must be in the frame", parameter="column", value=name)
-            return self.given[name]
-        if not is_frame(self.given):
-            raise InvalidParameter(
-                "reports are a data frame, a file, or a list of records {question: report}",
-                parameter="frame",
-                value=type(self.given).__name__,
-            )
-        return pick(self.given, name, "column")
+        return column_in(self.given, name, "reports are a data frame, a file, or a list of records {question: report}")
 
     def answered(self, names: Sequence[str], some: Collection[str]) -> dict[str, list[Any]]:
         """The same columns without the rows that answer none of `some`, where there are any."""

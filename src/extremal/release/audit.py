@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.exact.weights import WEIGHT_BITS, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import JointBlocks, Structure
 from extremal.privacy import LDP, Notion
@@ -31,7 +31,6 @@ from extremal.release.audit_pairs import has_pairs, pair_events
 from extremal.release.sampling.sampler import sample_codes
 from extremal.tables import wrapped
 
-Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Sample = Callable[[Counts], Counts]
 

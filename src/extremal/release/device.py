@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from importlib.resources import files
-from itertools import accumulate, count
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -135,17 +135,18 @@ def vectors(mechanisms: list[Mechanism], total: int = VECTORS) -> dict[str, Any]
 
 def _vector(mechanism: Mechanism, code: int, source: CipherWords) -> dict[str, Any]:
     used: list[int] = []
-
-    def words() -> Iterator[int]:
-        for place in count():
-            word = np.empty(1, dtype=np.uint64)
-            source.fill(word)
-            # The first words of some vectors are the ends of the range, where a port goes wrong first.
-            used.append({0: 0, 1: (1 << 64) - 1}.get(code % 17, int(word[0])) if place == 0 else int(word[0]))
-            yield used[-1]
-
-    report = device_report(mechanism, code, words())
+    report = device_report(mechanism, code, words_of_vector(code, source, used))
     return {"value": mechanism.input_labels[code], "words": [str(word) for word in used], "report": report}
+
+
+def words_of_vector(number: int, source: CipherWords, used: list[int]) -> Iterator[int]:
+    """The words that vector `number` is made of; those that were taken stand in `used`."""
+    while True:
+        word = np.empty(1, dtype=np.uint64)
+        source.fill(word)
+        # The first words of some vectors are the ends of the range, where a port goes wrong first.
+        used.append({0: 0, 1: (1 << 64) - 1}.get(number % 17, int(word[0])) if not used else int(word[0]))
+        yield used[-1]
 
 
 def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = False) -> list[Path]:

@@ -13,12 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
-
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
 
 _CHECKED = np.unique(
     np.concatenate([np.logspace(-6, -0.01, 200), np.linspace(0.9, 1.1, 101), np.logspace(0.01, 6, 200)])

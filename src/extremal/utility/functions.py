@@ -8,9 +8,8 @@ differences give small values, with full relative accuracy.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
 
 SERIES_BELOW = 0.05  # |δ| up to which the series is used
 _TERMS = 14  # 0.05^14 < 1e-18: the series is exact to double precision there

@@ -12,11 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.exact import Prior, as_prior
-
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
 
 _EXACT_UP_TO = 4096  # symbols; beyond, the float difference is within 1e-16 of the truth, absolutely
 

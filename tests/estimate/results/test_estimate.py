@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.estimate.results.goodness_of_fit import GoodnessOfFit
+from extremal.estimate.results.linear import GoodnessOfFit
 
 M = ex.randomized_response(3, 1, inputs=["a", "b", "c"])
 RESULT = ex.estimate_frequencies({"a": 600, "b": 300, "c": 300}, M)

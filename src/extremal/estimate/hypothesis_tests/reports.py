@@ -104,7 +104,7 @@ def surveyed(given: Reports, sample: Sample) -> Surveyed:
     columns = [coded(listed(batch), given.mechanism)]
     groups = given.groups()
     if groups is not None:
-        codes = [group_codes(column, "by", batch.codes.size)[0] for column in groups]
+        codes = [group_codes(column, batch.codes.size)[0] for column in groups]
         columns.append(np.unique(np.stack(codes), axis=1, return_inverse=True)[1].ravel())
     return Surveyed.of(columns, batch.drawn)
 

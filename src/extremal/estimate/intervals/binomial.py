@@ -2,8 +2,8 @@
 
 X ~ Bin(n, t). The acceptability of t after X = x is α(t, x) = P_t(γ(t, X) ≤ γ(t, x)) with γ(t, x) = min(P_t(X ≥ x),
 P_t(X ≤ x)), the probability of a result at least as far in a tail. {t : α(t, x) > 1 − level} holds the truth with
-probability at least `level`, whatever t and n; the interval around it is what `limits` returns (Blaker 2000). It lies
-inside Clopper and Pearson's interval, holds x/n, is nested in the level and monotone in x.
+probability at least `level`, whatever t and n; the interval around it is what `mapped_limits` maps (Blaker 2000). It
+lies inside Clopper and Pearson's interval, holds x/n, is nested in the level and monotone in x.
 
 The lower limit needs no search. Let a(t) = P_t(X ≥ x) and p₀ the t with a(t) = (1 − level)/2, the limit of Clopper and
 Pearson. Up to p₀, α ≤ 2a ≤ 1 − level. With c the largest number for which P_t(X ≤ c) ≤ a(t) at t = p₀, and p₁ > p₀
@@ -41,18 +41,6 @@ _STEPS = 150
 """Of a bracketing that halves at least every third step: more than the resolution needs."""
 
 
-def limits(count: npt.ArrayLike, n: int, level: float) -> Floats:
-    """Exact limits of the share, one row (low, high) for each count.
-
-    Guarantee: P(low ≤ t ≤ high) ≥ level for every t in [0, 1] and every n.
-
-    >>> limits([0, 3, 10], 10, 0.95).round(4).tolist()
-    [[0.0, 0.2829], [0.0873, 0.6194], [0.7171, 1.0]]
-    """
-    counts = np.asarray(count, dtype=np.int64)
-    return _limits(counts, counts, n, level)
-
-
 def _limits(for_low: npt.NDArray[np.int64], for_high: npt.NDArray[np.int64], n: int, level: float) -> Floats:
     """The lower limits of some counts beside the upper limits of others: all in one go, each different count once."""
     distinct, back = np.unique(np.stack([for_low, n - for_high]), return_inverse=True)
@@ -80,8 +68,12 @@ def mapped_limits(count: npt.ArrayLike, n: int, level: float, inside: npt.ArrayL
     are monotone in the count, so this only widens, and no interval is empty. Every row satisfies 0 ≤ low ≤ high ≤ 1,
     with low < 1 and high > 0.
 
+    Guarantee: P(low ≤ p ≤ high) ≥ level for every p in [0, 1] and every n.
+
     >>> mapped_limits([10, 40, 90], 100, 0.95, 0.75, 0.25).round(3).tolist()
     [[0.0, 0.187], [0.111, 0.5], [0.813, 1.0]]
+    >>> mapped_limits([0, 3, 10], 10, 0.95, 1, 0).round(4).tolist()  # of a share that is counted as it is
+    [[0.0, 0.2829], [0.0873, 0.6194], [0.7171, 1.0]]
     """
     a, b = np.asarray(inside, dtype=np.float64), np.asarray(outside, dtype=np.float64)
     x = np.asarray(count, dtype=np.int64)
@@ -143,19 +135,6 @@ def _finite_tail(x: int, n: int, population: int, members: int, a: float, b: flo
             own = np.arange(k + 1)
             total += chance * float(binom.pmf(own, k, a) @ binom.sf(x - 1 - own, n - k, b))
     return total
-
-
-def acceptability(t: npt.ArrayLike, count: npt.ArrayLike, n: int) -> Floats:
-    """α(t, x): the p-value of Blaker's test that the share is t.
-
-    >>> acceptability(0.5, [2, 5], 10).round(4).tolist()
-    [0.1094, 1.0]
-    """
-    t, x = np.broadcast_arrays(np.asarray(t, dtype=np.float64), np.asarray(count, dtype=np.float64))
-    upper, lower = _at_least(x, n, t), _at_most(x, n, t)
-    mirrored = upper > lower
-    y, s, tail = np.where(mirrored, n - x, x), np.where(mirrored, 1 - t, t), np.minimum(upper, lower)
-    return np.asarray(np.minimum(1.0, tail + _at_most(_below(tail * (1 + _SLACK), y, n, s), n, s)))
 
 
 def _lower(x: Floats, n: float, level: float) -> Floats:

@@ -65,7 +65,7 @@ class ModelMatrix:
         return cls(matrices, kept, _numbers(rest, right), list(rest.columns), again)
 
 
-def as_table(frame: Any, parameter: str = "frame") -> Any:
+def as_table(frame: Any) -> Any:
     """An eager data frame as a pandas one with string names, each once."""
     try:
         import formulaic  # noqa: F401
@@ -77,18 +77,18 @@ def as_table(frame: Any, parameter: str = "frame") -> Any:
         ) from None
     if not nw.dependencies.is_into_dataframe(frame):
         raise InvalidParameter(
-            f"{parameter} must be an eager data frame (pandas, polars, pyarrow)",
-            parameter=parameter,
+            "frame must be an eager data frame (pandas, polars, pyarrow)",
+            parameter="frame",
             value=type(frame).__name__,
         )
     names = names_of(frame) or []
     for name in names:
         if not isinstance(name, str):
-            raise InvalidParameter("column names must be strings", parameter=parameter, value=name)
-        refuse_absent(name, names, parameter)
+            raise InvalidParameter("column names must be strings", parameter="frame", value=name)
+        refuse_absent(name, names, "frame")
     table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
     if not len(table):
-        raise InvalidParameter(f"{parameter} must have rows", parameter=parameter, value=0)
+        raise InvalidParameter("frame must have rows", parameter="frame", value=0)
     return table
 
 

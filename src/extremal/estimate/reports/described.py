@@ -26,9 +26,9 @@ REPLICATES: dict[str, Callable[[int], float]] = {
 """Kinds of replicate weights: the factor of the squared deviations of that many (Wolter 2007)."""
 
 
-def group_codes(column: Any, parameter: str, n: int) -> tuple[Codes, list[Any]]:
+def group_codes(column: Any, n: int) -> tuple[Codes, list[Any]]:
     """The group of each respondent as a code, and the names of the groups."""
-    return groups_of(column, parameter, n, np.ones(n, dtype=np.bool_))
+    return groups_of(column, "by", n, np.ones(n, dtype=np.bool_))
 
 
 def groups_of(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, list[Any]]:

@@ -73,9 +73,9 @@ def read_columns(
     return form.read(path, needed, {name: m.output_labels for name, m in mechanisms.items()})
 
 
-def only_column(path: Path, parameter: str) -> str:
+def only_column(path: Path) -> str:
     """The column of reports, where a file records only one."""
-    form = format_of(path, parameter)
+    form = format_of(path, "reports")
     path.stat()
     recorded = sorted(form.hashes(path))
     if len(recorded) == 1:

@@ -231,7 +231,7 @@ class Reports:
                 hint="Read the file into a data frame.",
             )
         weights, groups = column_names(sample.weights, "weights"), column_names(self.by, "by")
-        column = only_column(path, "reports") if self.column is None else self.column
+        column = only_column(path) if self.column is None else self.column
         made = {column: self.mechanism}
         for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
             drawn = Sample(batch[weights[0]]) if weights else Sample()
@@ -390,7 +390,7 @@ def _group_names(columns: list[Any] | None, n: int) -> tuple[Codes | None, Seque
     """The group of each report as a code, and the names of the groups; tuples when there are several columns."""
     if columns is None:
         return None, (None,)
-    first, *others = (group_codes(column, "by", n) for column in columns)
+    first, *others = (group_codes(column, n) for column in columns)
     if not others:
         return first
     codes = first[0]
