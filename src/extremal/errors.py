@@ -233,10 +233,12 @@ def called_as(example: str) -> Callable[[Callable[_Given, _Returned]], Callable[
     """
 
     def decorated(function: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
+        signature = inspect.signature(function)
+
         @functools.wraps(function)
         def call(*given: _Given.args, **named: _Given.kwargs) -> _Returned:
             try:
-                inspect.signature(function).bind(*given, **named)
+                signature.bind(*given, **named)
             except TypeError as error:
                 raise InvalidParameter(f"{function.__name__}: {error}", hint=f"Call it as {example}.") from None
             return function(*given, **named)

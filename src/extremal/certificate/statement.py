@@ -13,6 +13,7 @@ from functools import partial
 from math import isinf
 from typing import Any
 
+from extremal.certificate.certificate import Statement
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import count_text
 
@@ -23,17 +24,17 @@ SMALLEST_SHARE = 1e-4  # of what is shown in per cent
 TIGHT = 1e-6  # the largest relative gap that is called optimal
 
 
-def about(mechanism: Mechanism, digest: str, utility: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
-    """The subject of a verdict, as pairs of a heading and a text; `digest` is the hash of the mechanism file."""
+def about(mechanism: Mechanism, digest: str | None, utility: Statement | None) -> tuple[tuple[str, str], ...]:
+    """The subject of a verdict, as pairs of a heading and a text; `digest` is the hash that a mechanism file states."""
     inputs = mechanism.input_labels.to_json()
     labels = f"0..{mechanism.k - 1}"
     if isinstance(inputs, list):
         labels = _listed(inputs, partial(json.dumps, ensure_ascii=False))
     found = [
-        ("mechanism", f"{mechanism.k} inputs, {count_text(mechanism.m)} reports, SHA-256 {digest}"),
+        ("mechanism", f"{mechanism.k} inputs, {count_text(mechanism.m)} reports, SHA-256 {digest or mechanism.hash}"),
         ("inputs", labels),
     ]
-    return (*found, ("goal", described(utility))) if utility is not None else tuple(found)
+    return (*found, ("goal", described(utility.to_json()))) if utility is not None else tuple(found)
 
 
 def described(value: Any) -> str:

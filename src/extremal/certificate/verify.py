@@ -7,11 +7,12 @@ proof that the kernel can check: a user's function, or none at all), or *nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property, partial
 from html import escape
 from math import inf, isinf, lcm, nextafter
 from pathlib import Path
@@ -81,7 +82,6 @@ class Verification:
     Attributes:
         privacy, value, optimality: a verdict each.
         reasons: one sentence for each thing found, good or bad.
-        subject: what was decided, as pairs of a heading and a text: the mechanism, its inputs, the goal.
         interval: between these lies the best possible value, when value and bound are proved.
 
     >>> import extremal as ex
@@ -93,8 +93,13 @@ class Verification:
     value: Verdict
     optimality: Verdict
     reasons: tuple[str, ...]
-    subject: tuple[tuple[str, str], ...] = ()
     interval: tuple[float, float] | None = None
+    named: Callable[[], tuple[tuple[str, str], ...]] = field(default=tuple, repr=False, compare=False)
+
+    @cached_property
+    def subject(self) -> tuple[tuple[str, str], ...]:
+        """What was decided, as pairs of a heading and a text: the mechanism, its inputs, the goal."""
+        return self.named()
 
     @property
     def gap(self) -> float | None:
@@ -154,11 +159,9 @@ def verify(subject: Any) -> Verification:
         return _verified_file(Path(subject))
     attached = subject if isinstance(subject, Certificate) else getattr(subject, "certificate", None)
     if isinstance(attached, Certificate):
-        return _verified(
-            attached.mechanism, attached.mechanism.privacy, attached, attached.mechanism.hash, Allowance(None)
-        )
+        return _verified(attached.mechanism, attached.mechanism.privacy, attached, None, Allowance(None))
     if isinstance(subject, Mechanism):
-        return _verified(subject, subject.privacy, None, subject.hash, Allowance(None))
+        return _verified(subject, subject.privacy, None, None, Allowance(None))
     raise InvalidParameter(
         "verify takes a mechanism, a design, a certificate or a path", parameter="subject", value=type(subject).__name__
     )
@@ -175,23 +178,26 @@ def _verified_file(path: Path) -> Verification:
 
 
 def _verified(
-    mechanism: Mechanism, claim: Notion | None, certificate: Certificate | None, digest: str, allowance: Allowance
+    mechanism: Mechanism,
+    claim: Notion | None,
+    certificate: Certificate | None,
+    digest: str | None,
+    allowance: Allowance,
 ) -> Verification:
+    named = partial(about, mechanism, digest, certificate.utility if certificate is not None else None)
     with ctx.workprec(WORKING_BITS):
         privacy, why = _privacy(mechanism, claim, allowance)
         if certificate is None:
-            subject = about(mechanism, digest, None)
-            return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why), subject)
-        subject = about(mechanism, digest, None if certificate.utility is None else certificate.utility.to_json())
+            return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why), None, named)
         goal = problem_of(certificate.utility)
         if goal is None:
             unknown = f"value and optimality: not proven (unverified: {_not_known(certificate.utility)})"
-            return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown), subject)
+            return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown), None, named)
         value, worth, how = _value(certificate, goal, allowance)
         optimality, because = _optimality(certificate, goal, claim, worth, allowance)
         ends = (certificate.bound, certificate.value) if goal.is_cost else (certificate.value, certificate.bound)
         interval = ends if value and optimality else None
-        return Verification(privacy, value, optimality, (*why, *how, *because), subject, interval)
+        return Verification(privacy, value, optimality, (*why, *how, *because), interval, named)
 
 
 def _not_known(utility: Statement | None) -> str:

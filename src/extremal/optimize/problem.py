@@ -17,6 +17,7 @@ from math import inf, isinf, nextafter
 from typing import Any, Protocol
 
 import numpy as np
+from flint import fmpq
 
 from extremal.certificate import Certificate, ChosenPrior, Contradiction, Proof, Refused, enclosure
 from extremal.certificate.certificate import Statement, nearest_double
@@ -238,10 +239,15 @@ def decimals(numbers: Iterable[float]) -> tuple[Fraction, ...]:
     return tuple(decimal(number) for number in numbers)
 
 
-def shortened(number: Fraction, digits: int = DIGITS) -> Fraction:
+def shortened(number: Fraction | fmpq, digits: int = DIGITS) -> Fraction:
     """The decimal of so many digits that is nearest: proofs hold decimals only."""
     with localcontext(prec=digits):
-        return Fraction(Decimal(number.numerator) / Decimal(number.denominator))
+        return Fraction(nearest_decimal(number))
+
+
+def nearest_decimal(number: Fraction | fmpq) -> Decimal:
+    """The nearest decimal of as many digits as the context has."""
+    return Decimal(int(number.numerator)) / Decimal(int(number.denominator))
 
 
 def chosen_prior(source: SourceClass, priors: Sequence[Prior], weights: Sequence[Fraction]) -> ChosenPrior:

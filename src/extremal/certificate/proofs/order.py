@@ -85,7 +85,8 @@ def _longest_path(cone: Staircase, rule: PairRule, nodes: list[Node], whole: int
     """V + g⁺/(1+E) for the nodes of a polygon, which are to be divided by `whole`."""
     with ctx.workprec(PATH_BITS + whole.bit_length()):  # differences of nodes are multiples of 1/whole: none is lost
         step, v = arb(cone.top - 1), arb(value)
-        points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
+        unit = step / whole
+        points = [(unit * arb(x), unit * arb(y), unit * arb(x - y)) for x, y in nodes]
     with ctx.workprec(PATH_BITS):
         # μ is subadditive: symbols that are added to a block are worth at most as much as by themselves. So a path to i
         # and then to j is worth at most what it was at an earlier j, plus what lies between: `known` less `alone`.
@@ -135,8 +136,8 @@ def _cells(p0: Prior, p1: Prior, ends: Numbers) -> npt.NDArray[np.int16]:
         scale = p0.sum_of_values / p1.sum_of_values
         return reached(p0.binary, p1.binary, [end * scale for end in ends])
     weights0, weights1 = p0.weights, p1.weights
-    limits = [end * p0.total / p1.total for end in ends]  # a/b against these decides
-    keys = np.array([(limit.numerator << KEY_BITS) // limit.denominator for limit in limits], dtype=object)
+    limits = [(end.numerator * p0.total, end.denominator * p1.total) for end in ends]  # a/b against these decides
+    keys = np.array([(above << KEY_BITS) // below for above, below in limits], dtype=object)
     cell = np.empty(len(p0), dtype=np.int16)
     for start in range(0, len(p0), CHUNK):
         stop = min(start + CHUNK, len(p0))
@@ -146,7 +147,12 @@ def _cells(p0: Prior, p1: Prior, ends: Numbers) -> npt.NDArray[np.int16]:
         found = np.searchsorted(keys, key, side="right")
         for x in np.flatnonzero(found != np.searchsorted(keys, key, side="left")).tolist():
             if not never[x]:
-                found[x] = bisect_right(limits, Fraction(a[x], b[x]))
+                found[x] = _below(limits, a[x], b[x])
         found[never] = len(ends)
         cell[start:stop] = found
     return cell
+
+
+def _below(limits: list[Direction], a: int, b: int) -> int:
+    """How many of the increasing limits are at most a/b."""
+    return bisect_right(limits, False, key=lambda limit: limit[0] * b > limit[1] * a)

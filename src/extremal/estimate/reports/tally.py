@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -288,35 +289,45 @@ class Batch:
 
     Attributes:
         codes, labels: labels[codes[i]] is report i; negative where it is missing.
-        drawn: how those whose report is not missing were sampled.
+        sample: how the respondents were sampled.
         groups: columns of the groups to be counted by themselves.
         repeats: how often each report occurred.
     """
 
     codes: Codes
     labels: Sequence[Any]
-    drawn: DrawnSample
+    sample: Sample
     groups: list[Any] | None
     repeats: npt.NDArray[np.int64] | None
 
     @classmethod
     def of(cls, reports: Any, sample: Sample, groups: list[Any] | None, counts: Any = None) -> Batch:
-        """Refuses weights and counts that do not go with the reports."""
+        """Refuses counts that do not go with the reports."""
         codes, labels = distinct(reports, "reports")
-        n = codes.size
-        repeats = None if counts is None else whole_counts(counts, n)
-        return cls(codes, labels, sample.drawn(n, codes >= 0), groups, repeats)
+        repeats = None if counts is None else whole_counts(counts, codes.size)
+        return cls(codes, labels, sample, groups, repeats)
 
-    @property
+    @cached_property
     def kept(self) -> Any:
         """Which reports are not missing."""
         return self.codes >= 0
 
+    @cached_property
+    def drawn(self) -> DrawnSample:
+        """How those whose report is not missing were sampled; refuses weights that do not go with the reports."""
+        return self.sample.drawn(self.codes.size, self.kept)
+
+    @property
+    def _weighted(self) -> bool:
+        return not self.sample.empty and self.drawn.weighted
+
     def refuse_counted(self, outputs: int) -> None:
         """Raise where every report stands once beside weights that can only be counts."""
-        w, n = self.drawn.weights, self.codes.size
-        once = 1 < n <= outputs and np.unique(self.codes).size == n
-        if self.drawn.weighted and once and (w == np.floor(w)).all() and w.mean() >= COUNTS_FROM:
+        n = self.codes.size
+        if not (self._weighted and 1 < n <= outputs and np.unique(self.codes).size == n):
+            return
+        w = self.drawn.weights
+        if (w == np.floor(w)).all() and w.mean() >= COUNTS_FROM:
             raise InvalidParameter(
                 "every report stands once, with a whole number of weight: these are counts",
                 parameter="weights",
@@ -342,14 +353,16 @@ class Batch:
     def _sums(self, groups: Codes | None, count: int) -> tuple[Any, Any, Any]:
         """How often each label occurs in each group, and the sums of weights and of squared weights, if there are."""
         shape = (count, len(self.labels))
-        cells = (self.codes if groups is None else groups * len(self.labels) + self.codes)[self.kept]
+        cells = self.codes if groups is None else groups * len(self.labels) + self.codes
+        if not self.kept.all():
+            cells = cells[self.kept]
 
         def summed(amounts: Any) -> Any:
             return np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
 
         repeats = None if self.repeats is None else self.repeats[self.kept]
         numbers = summed(repeats).astype(np.int64)  # below 2^53 the floats of `bincount` are exact
-        if not self.drawn.weighted:
+        if not self._weighted:
             return numbers, None, None
         w = self.drawn.weights
         times = w if repeats is None else w * repeats

@@ -11,11 +11,14 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, replace
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpq
 
 from extremal.certificate import Chords, Dual, Order, Proof
+from extremal.certificate.arithmetic.enclosures import rational
 from extremal.closed_forms import randomized_response
 from extremal.closed_forms.forms import curve_values
 from extremal.exact import Prior
@@ -33,6 +36,7 @@ from extremal.optimize.problem import (
     constant,
     decimal,
     decimals,
+    nearest_decimal,
     no_further_proofs,
     shortened,
 )
@@ -46,8 +50,8 @@ ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than
 FEW_RATIOS = 16  # whose cells are not worth joining for a shorter proof
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 BINS_TOLERANCE = 1e-12  # of the proof by ratios
-BEYOND = Fraction(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
-SMALLEST_END, LARGEST_END = Fraction(1, 10**200), Fraction(10**200)  # for ratios that are 0 or infinite
+BEYOND = fmpq(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
+SMALLEST_END, LARGEST_END = Decimal("1e-200"), Decimal("1e200")  # for ratios that are 0 or infinite
 UNIT = 1e-15  # relative: rounding of a number that a few operations made
 COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
 DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
@@ -121,7 +125,7 @@ def _nothing_to_tell(problem: Problem, utility: Divergence) -> Solution:
     """P₀ = P₁, ε = 0, or f linear where reports can be: every mechanism is worth nothing, so the constant one is
     optimal."""
     kink = (utility.exact if isinstance(utility, HockeyStick) else None) or Fraction(1)  # f is linear from 1 to there
-    inside = kink if kink == 1 else shortened(kink * (1 - BEYOND if kink > 1 else 1 + BEYOND))
+    inside = kink if kink == 1 else shortened(rational(kink) * (1 - BEYOND if kink > 1 else 1 + BEYOND))
     proof = Dual((Fraction(0),) * utility.k, Chords((inside,)))
     return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
 
@@ -136,17 +140,17 @@ def cells(lorenz: Lorenz, edges: Indices) -> tuple[tuple[int, int], ...]:
 def ends_of(p0: Prior, p1: Prior, bins: tuple[tuple[int, int], ...]) -> tuple[Fraction, ...]:
     """Numbers around the likelihood ratios of each bin, so close that the proof loses nothing: beyond them by little of
     what lies between the ratios."""
-    masses = {x: (p0.fraction(x), p1.fraction(x)) for symbols in bins for x in symbols}
-    ratios = {x: a / b for x, (a, b) in masses.items() if b}
-    apart = sorted({*ratios.values(), Fraction(1)})
-    beyond = BEYOND * min((1 - a / b for a, b in itertools.pairwise(apart)), default=Fraction(1))
-    digits = len(str(int(1 / beyond))) + 3
-    found = set()
-    for symbols in bins:
-        for x, side in zip(symbols, (1 - beyond, 1 + beyond), strict=True):
-            end = shortened(ratios[x] * side, digits) if x in ratios else LARGEST_END
-            found.add(min(max(end, SMALLEST_END), LARGEST_END))
-    return tuple(sorted(found))
+    masses = {x: (p0.fraction(x), p1.fraction(x)) for x in set(itertools.chain(*bins))}
+    ratios = {x: rational(a) / rational(b) for x, (a, b) in masses.items() if b}
+    apart = sorted({*ratios.values(), fmpq(1)})
+    beyond = min((1 - a / b for a, b in itertools.pairwise(apart)), default=fmpq(1)) * BEYOND
+    found = []
+    with localcontext(prec=len(str(int(1 / beyond))) + 3):
+        for symbols in bins:
+            for x, side in zip(symbols, (1 - beyond, 1 + beyond), strict=True):
+                end = nearest_decimal(ratios[x] * side) if x in ratios else LARGEST_END
+                found.append(min(max(end, SMALLEST_END), LARGEST_END))
+    return tuple(Fraction(end) for end, _ in itertools.groupby(sorted(found)))
 
 
 def _with_budget(lorenz: LorenzCurve, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
