@@ -239,7 +239,7 @@ def decimals(numbers: Iterable[float]) -> tuple[Fraction, ...]:
     return tuple(decimal(number) for number in numbers)
 
 
-def shortened(number: Fraction | fmpq, digits: int = DIGITS) -> Fraction:
+def shortened(number: Fraction, digits: int = DIGITS) -> Fraction:
     """The decimal of so many digits that is nearest: proofs hold decimals only."""
     with localcontext(prec=digits):
         return Fraction(nearest_decimal(number))

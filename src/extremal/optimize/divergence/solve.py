@@ -18,7 +18,6 @@ import numpy as np
 from flint import fmpq
 
 from extremal.certificate import Chords, Dual, Order, Proof
-from extremal.certificate.arithmetic.enclosures import rational
 from extremal.closed_forms import randomized_response
 from extremal.closed_forms.forms import curve_values
 from extremal.exact import Prior
@@ -50,7 +49,7 @@ ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than
 FEW_RATIOS = 16  # whose cells are not worth joining for a shorter proof
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 BINS_TOLERANCE = 1e-12  # of the proof by ratios
-BEYOND = fmpq(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
+BEYOND = Fraction(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
 SMALLEST_END, LARGEST_END = Decimal("1e-200"), Decimal("1e200")  # for ratios that are 0 or infinite
 UNIT = 1e-15  # relative: rounding of a number that a few operations made
 COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
@@ -125,7 +124,7 @@ def _nothing_to_tell(problem: Problem, utility: Divergence) -> Solution:
     """P₀ = P₁, ε = 0, or f linear where reports can be: every mechanism is worth nothing, so the constant one is
     optimal."""
     kink = (utility.exact if isinstance(utility, HockeyStick) else None) or Fraction(1)  # f is linear from 1 to there
-    inside = kink if kink == 1 else shortened(rational(kink) * (1 - BEYOND if kink > 1 else 1 + BEYOND))
+    inside = kink if kink == 1 else shortened(kink * (1 - BEYOND if kink > 1 else 1 + BEYOND))
     proof = Dual((Fraction(0),) * utility.k, Chords((inside,)))
     return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
 
@@ -141,9 +140,9 @@ def ends_of(p0: Prior, p1: Prior, bins: tuple[tuple[int, int], ...]) -> tuple[Fr
     """Numbers around the likelihood ratios of each bin, so close that the proof loses nothing: beyond them by little of
     what lies between the ratios."""
     masses = {x: (p0.fraction(x), p1.fraction(x)) for x in set(itertools.chain(*bins))}
-    ratios = {x: rational(a) / rational(b) for x, (a, b) in masses.items() if b}
+    ratios = {x: fmpq(a.numerator * b.denominator, a.denominator * b.numerator) for x, (a, b) in masses.items() if b}
     apart = sorted({*ratios.values(), fmpq(1)})
-    beyond = min((1 - a / b for a, b in itertools.pairwise(apart)), default=fmpq(1)) * BEYOND
+    beyond = min((1 - a / b for a, b in itertools.pairwise(apart)), default=fmpq(1)) * fmpq(*BEYOND.as_integer_ratio())
     found = []
     with localcontext(prec=len(str(int(1 / beyond))) + 3):
         for symbols in bins:
