@@ -46,7 +46,7 @@ from extremal.utility import Divergence, HockeyStick
 
 NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
-FEW_RATIOS = 16  # whose cells are not worth joining for a shorter proof
+FEW_RATIOS = 8  # whose cells are not worth joining for a shorter proof
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 BINS_TOLERANCE = 1e-12  # of the proof by ratios
 BEYOND = Fraction(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
