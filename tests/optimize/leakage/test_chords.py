@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.optimize.leakage.chords import excess, ratio_range
+from extremal.optimize.leakage.chords import RatioChords, excess, ratio_range
 from extremal.optimize.leakage.divergence import Restricted
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
 
@@ -42,3 +42,12 @@ def test_ratios_without_a_bound_are_said_to_have_none() -> None:
     box = lift_box(ex.PML(2, [0.5, 0.3, 0.1, 0.1]))
     pair = Restricted.on(ex.TotalVariation([0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]), box)
     assert ratio_range(box, pair.masses) == (0.0, math.inf)
+
+
+def test_chords_of_ratios_next_to_nothing_are_no_vertical_lines() -> None:
+    x = np.array([7.37906582e-11, 1e-30])
+    y = x * (1 + 1e-6)  # x − 1 and y − 1 are the same double
+    slope, at_one = RatioChords(x, x - 1, y, y - 1).lines(ex.ReverseKL([0.5, 0.5], [0.4, 0.6]).f)
+    assert slope == pytest.approx(-1 / x, rel=1e-5)  # f'(x) of x − 1 − ln x, but for 1
+    assert np.isfinite(at_one).all()
+    assert not RatioChords(x, x - 1, y, y - 1).narrow.any()

@@ -105,12 +105,15 @@ class RatioChords:
         return RatioChords(*joined)
 
     @property
+    def width(self) -> Floats:
+        """right − left, of x where δ is next to −1, else of δ."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.right < 0.5, self.right - self.left, self.right_delta - self.left_delta)
+
+    @property
     def narrow(self) -> npt.NDArray[np.bool_]:
         """Intervals that halving would not improve: their ends are next to each other."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(
-                self.right_delta - self.left_delta <= NARROW * np.minimum(np.abs(self.right_delta), self.right)
-            )
+        return np.asarray(self.width <= NARROW * np.minimum(np.abs(self.right_delta), self.right))
 
     def take(self, where: Any) -> RatioChords:
         return RatioChords(self.left[where], self.left_delta[where], self.right[where], self.right_delta[where])
@@ -124,7 +127,7 @@ class RatioChords:
         with np.errstate(invalid="ignore", divide="ignore"):
             slope = np.where(
                 np.isfinite(self.right),
-                (right - left) / (self.right_delta - self.left_delta),
+                (right - left) / self.width,
                 f.slope_at_infinity,
             )
         return slope, np.asarray(left - slope * self.left_delta)
