@@ -113,7 +113,11 @@ def optimal_design(
     limited = np.hstack([limits.rows / largest[:, None], np.eye(bounded)])
     rows = np.vstack([d, np.arange(count) < given, limited])
     target = np.concatenate([np.zeros(n), [1.0], limits.most / largest])
-    start = np.full(given, 1.0 / given)
+    used = (limited[:, :given] / target[n + 1 :, None]).max(
+        axis=0, initial=0.0
+    )  # of the limits, by all weight on a point
+    start = 1 / np.maximum(1.0, 2 * given * used)
+    start /= start.sum()
     left = np.maximum(target[n + 1 :] - limited[:, :given] @ start, LEFT * target[n + 1 :])
     theta = np.concatenate([start, left])
     scale = _derivatives(d, b, theta, extra)[0]  # F is homogeneous in B: work with F near 1
