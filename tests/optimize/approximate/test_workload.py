@@ -38,6 +38,12 @@ def test_the_distribution_function_needs_three_per_cent_fewer_people_than_by_rev
     assert utility(revealing(privacy, utility)) / found.value == pytest.approx(1.0314, abs=1e-4)
 
 
+@pytest.mark.parametrize("utility", [ex.Frequencies(5), ex.CDF(5)], ids=lambda utility: utility.name)
+def test_a_small_delta_at_a_small_epsilon_is_solved_to_nine_digits(utility: Any) -> None:
+    """The limits hold 1e-6 where ε² is 1e-4: multipliers that are lost to rounding leave a gap of 1e-7."""
+    assert check(ex.design(ex.LDP("0.01", "1e-6"), utility), 1e-9).gap < 1e-9
+
+
 def test_two_inputs_need_no_more_than_the_quaternary_mechanism() -> None:
     """KOV Theorem 18: it dominates every (ε,δ)-LDP mechanism on two inputs."""
     for utility in (ex.Frequencies(2), ex.Mean([0, 1], [0.3, 0.7])):

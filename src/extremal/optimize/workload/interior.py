@@ -113,9 +113,8 @@ def optimal_design(
     limited = np.hstack([limits.rows / largest[:, None], np.eye(bounded)])
     rows = np.vstack([d, np.arange(count) < given, limited])
     target = np.concatenate([np.zeros(n), [1.0], limits.most / largest])
-    used = (limited[:, :given] / target[n + 1 :, None]).max(
-        axis=0, initial=0.0
-    )  # of the limits, by all weight on a point
+    # how often all weight on a point would use up a limit
+    used = (limited[:, :given] / target[n + 1 :, None]).max(axis=0, initial=0.0)
     start = 1 / np.maximum(1.0, 2 * given * used)
     start /= start.sum()
     left = np.maximum(target[n + 1 :] - limited[:, :given] @ start, LEFT * target[n + 1 :])
@@ -126,7 +125,7 @@ def optimal_design(
     top = 1.5 * float((-gradient).max())
     dual = np.concatenate([np.zeros(n), [top], np.minimum(top, top / (given * left))])
     slack = gradient + dual @ rows
-    best, kept = np.inf, (theta, dual, value, inverse, slope)
+    best, kept = np.inf, (theta, dual, slack, gradient, value, inverse, slope)
     for _ in range(ROUNDS):
         off_dual, off_rows = gradient + dual @ rows - slack, rows @ theta - target
         mu = float(theta @ slack) / count
@@ -134,7 +133,7 @@ def optimal_design(
             mu * count / value, float(np.abs(off_rows).max()), float(np.abs(off_dual).max()) / float(dual @ target)
         )
         if off < best:
-            best, kept = off, (theta, dual, value, inverse, slope)
+            best, kept = off, (theta, dual, slack, gradient, value, inverse, slope)
         if off <= tolerance or (best < STALLED and off > 10 * best):
             break
         try:
@@ -153,7 +152,13 @@ def optimal_design(
         if moved is None:
             break
         (theta, dual, slack), (value, inverse, slope, gradient) = moved
-    theta, dual, value, inverse, slope = kept
+    theta, dual, slack, gradient, value, inverse, slope = kept
+    if bounded:
+        # Where δ is far below ε² the steps lose the multipliers to rounding: they are fitted anew to the gradient
+        # on the points with weight. Any multipliers prove a bound; the better ones are kept.
+        refined = np.linalg.lstsq(rows[:, theta > slack].T, -gradient[theta > slack], rcond=None)[0]
+        refined[n + 1 :] = np.maximum(refined[n + 1 :], 0.0)
+        dual = min(dual, refined, key=lambda m: float((-gradient - m @ rows).max()) + float(m @ target))
     unit = scale / size**2  # of F
     slope, inverse, tilt = slope * unit / size**2, inverse / size**2, dual[:n] * unit / size
     within = extra.costs * unit / (extra.rows @ theta) ** 2
