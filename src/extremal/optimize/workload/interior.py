@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from extremal.optimize.workload.lifts import Floats
+from extremal.optimize.workload.lifts import Floats, Sets
 
 Point = tuple[Floats, Floats, Floats]
 """θ, the multipliers of the rows, and the slack of each point."""
@@ -113,12 +113,7 @@ def optimal_design(
     limited = np.hstack([limits.rows / largest[:, None], np.eye(bounded)])
     rows = np.vstack([d, np.arange(count) < given, limited])
     target = np.concatenate([np.zeros(n), [1.0], limits.most / largest])
-    # how often all weight on a point would use up a limit
-    used = (limited[:, :given] / target[n + 1 :, None]).max(axis=0, initial=0.0)
-    start = 1 / np.maximum(1.0, 2 * given * used)
-    start /= start.sum()
-    left = np.maximum(target[n + 1 :] - limited[:, :given] @ start, LEFT * target[n + 1 :])
-    theta = np.concatenate([start, left])
+    theta, left = _start(limited[:, :given], target[n + 1 :])
     scale = _derivatives(d, b, theta, extra)[0]  # F is homogeneous in B: work with F near 1
     b, extra = b / np.sqrt(scale), Scalars(extra.costs / scale, extra.rows)
     value, inverse, slope, gradient = _derivatives(d, b, theta, extra)
@@ -154,11 +149,11 @@ def optimal_design(
         (theta, dual, slack), (value, inverse, slope, gradient) = moved
     theta, dual, slack, gradient, value, inverse, slope = kept
     if bounded:
-        # Where δ is far below ε² the steps lose the multipliers to rounding: they are fitted anew to the gradient
-        # on the points with weight. Any multipliers prove a bound; the better ones are kept.
-        refined = np.linalg.lstsq(rows[:, theta > slack].T, -gradient[theta > slack], rcond=None)[0]
-        refined[n + 1 :] = np.maximum(refined[n + 1 :], 0.0)
-        dual = min(dual, refined, key=lambda m: float((-gradient - m @ rows).max()) + float(m @ target))
+        dual = min(
+            dual,
+            _fitted(rows, gradient, theta > slack, n + 1),
+            key=lambda one: float((-gradient - one @ rows).max()) + float(one @ target),
+        )
     unit = scale / size**2  # of F
     slope, inverse, tilt = slope * unit / size**2, inverse / size**2, dual[:n] * unit / size
     within = extra.costs * unit / (extra.rows @ theta) ** 2
@@ -166,6 +161,26 @@ def optimal_design(
     excess = excess_levels(points, slope, tilt) + within @ scalars.rows - prices @ limits.rows
     level = float(excess.max()) + limits.most * float(prices.sum())
     return OptimalDesign(theta[:given], value * unit, inverse, slope, tilt, level, prices, within)
+
+
+def _start(limited: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """Weights where points that use much of a limit have little, and what they leave of each limit."""
+    count = limited.shape[1]
+    used = (limited / most[:, None]).max(axis=0, initial=0.0)  # of a limit, by all weight on a point
+    weights = 1 / np.maximum(1.0, 2 * count * used)
+    weights /= weights.sum()
+    left = np.maximum(most - limited @ weights, LEFT * most)
+    return np.concatenate([weights, left]), left
+
+
+def _fitted(rows: Floats, gradient: Floats, weighted: Sets, free: int) -> Floats:
+    """Multipliers that fit the gradient on the points with weight; those after the `free` first are not negative.
+
+    Where δ is far below ε² the steps lose theirs to rounding. Any multipliers prove a bound.
+    """
+    found = np.linalg.lstsq(rows[:, weighted].T, -gradient[weighted], rcond=None)[0]
+    found[free:] = np.maximum(found[free:], 0.0)
+    return np.asarray(found)
 
 
 def _shortened(
