@@ -14,9 +14,10 @@ import pyarrow as pa
 import pytest
 
 import extremal as ex
-from extremal.mechanism.structures.joint import AllSets
+from extremal.mechanism.structures.joint import COIN, AllSets
 from extremal.questionnaire import Questionnaire, TickAll
 from extremal.questionnaire.joint import JointQuestions
+from extremal.questionnaire.strategies import whole_weights
 
 SIX = {f"q{i}": ["no", "yes"] for i in range(6)}
 
@@ -287,3 +288,8 @@ def test_where_there_is_no_bound_or_no_certificate() -> None:
         Questionnaire.within(1, dict.fromkeys("abc", 1000), "sample").certificate()
     with pytest.raises(ex.errors.TooLarge, match="numbers the reports; got reports='more than 2.[0-9]+'"):
         Questionnaire.within(1, {"a": 300, "b": 300}, "sample").certificate()
+
+
+def test_shares_of_assignments_are_whole_and_add_up() -> None:
+    assert sum(whole_weights([1 / 3] * 3)) == COIN
+    assert min(whole_weights([1.0, 1e-30])) == 1

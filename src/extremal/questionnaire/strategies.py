@@ -22,7 +22,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
 from extremal.exact.bisection import bisected
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
-from extremal.mechanism.structures.joint import Assignment, Block, Family, JointBlocks, coin_at_most, whole_weights
+from extremal.mechanism.structures.joint import COIN, Assignment, Block, Family, JointBlocks, coin_at_most
 from extremal.optimize.questions import MOST_ARRANGED, Asked, Pick, design_blocks
 from extremal.questionnaire.questions import Question
 
@@ -102,6 +102,14 @@ def blocks_structure(
     kept = tuple(tuple(families[j][o] for o in options) for j, options in enumerate(used))
     made = [_block(exponential, families, used, pick) for pick in blocks]
     return JointBlocks(kept, tuple(Assignment((b,), w) for b, w in zip(made, whole_weights(shares), strict=True)))
+
+
+def whole_weights(shares: Sequence[float]) -> list[int]:
+    """Positive whole weights over 2^53 as near to the shares as that allows; what is left over goes to the largest."""
+    total = float(sum(shares))
+    rounded = [max(1, int(share / total * COIN)) for share in shares]
+    rounded[max(range(len(rounded)), key=rounded.__getitem__)] += COIN - sum(rounded)
+    return rounded
 
 
 def _block(

@@ -22,8 +22,6 @@ from extremal.mechanism.structures.joint import (
     Decomposed,
     Family,
     coin_at_most,
-    cumulative,
-    whole_weights,
 )
 
 SCALE = Decomposed(np.array(ex.design(ex.LDP(2), ex.Mean(range(4))).mechanism.weights))
@@ -209,9 +207,3 @@ def test_strange_files_are_refused(change: Any) -> None:
     change(content)
     with pytest.raises((MalformedFile, InvalidParameter)):
         structure_from_json(content)
-
-
-def test_weights_and_sums_are_whole() -> None:
-    assert sum(whole_weights([1 / 3] * 3)) == COIN
-    assert min(whole_weights([1.0, 1e-30])) == 1
-    assert cumulative([1, 2, 3]) == [1, 3, 6]

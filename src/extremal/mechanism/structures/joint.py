@@ -25,11 +25,11 @@ keeps a question's reports apart by *kind*, its family and its coin: every estim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, combinations, count, product
+from itertools import combinations, count, product
 from math import comb, prod
 from typing import Any, ClassVar, Self
 
@@ -456,16 +456,3 @@ def coin_at_most(exponential: Exponential, odds: Fraction) -> int:
     if not least:
         raise InvalidParameter("no coin of 2^-53 is as private as this", parameter="epsilon", value=exponential.epsilon)
     return least
-
-
-def whole_weights(shares: Sequence[float]) -> list[int]:
-    """Positive whole weights over 2^53 as near to the shares as that allows; what is left over goes to the largest."""
-    total = float(sum(shares))
-    rounded = [max(1, int(share / total * COIN)) for share in shares]
-    rounded[max(range(len(rounded)), key=rounded.__getitem__)] += COIN - sum(rounded)
-    return rounded
-
-
-def cumulative(weights: Sequence[int]) -> list[int]:
-    """Partial sums: what a draw is compared with."""
-    return list(accumulate(weights))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from math import comb, prod
 from typing import ClassVar
 
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import TooLarge
-from extremal.mechanism.structures.joint import COIN_BITS, Decomposed, Family, JointBlocks, cumulative
+from extremal.mechanism.structures.joint import COIN_BITS, Decomposed, Family, JointBlocks
 from extremal.release.sampling.loops import Codes, Loops
 from extremal.release.sampling.subsets import uniform_below, uniform_subsets, with_own
 from extremal.release.sampling.words import Words, WordSource, of_values
@@ -48,7 +49,7 @@ class Drawn:
 def draw_records(structure: JointBlocks, records: Codes, source: WordSource) -> Iterator[Drawn]:
     """The reports on records (n×J codes of answers), by assignment and question; each person's are independent of all
     others'."""
-    sums = np.array(cumulative([a.weight for a in structure.assignments]), dtype=np.uint64)
+    sums = np.array([*accumulate(a.weight for a in structure.assignments)], dtype=np.uint64)
     chosen = np.searchsorted(sums, _bits(len(records), source), side="right")
     for number in np.unique(chosen).tolist():
         places = np.flatnonzero(chosen == number)
@@ -142,7 +143,7 @@ class FromJoint:
     def _first(self) -> list[int]:
         """The number of the first report of each assignment."""
         counts = [prod(f.reports for b in a.blocks for f in self.structure.of(b)) for a in self.structure.assignments]
-        return [0, *cumulative(counts)]
+        return [*accumulate(counts, initial=0)]
 
 
 def ranks_of(members: Codes, k: int) -> Codes:
