@@ -88,6 +88,7 @@ def _program(columns: Array, worths: Array, extra: tuple[Array, Array] | None) -
         b_eq=np.ones(k),
         bounds=[(0, None)] * count + [(None, None)],
         method="highs-ds",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     return float(-found.fun) if found.status == 0 else math.nan
 
