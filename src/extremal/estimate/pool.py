@@ -7,11 +7,16 @@ c_i(1_i − w_i·1), which is nothing for the n_i at hand, and the one with the 
 equal at p°, so that it does not matter that n_i was not drawn. With weights for equal shares, as `unbiased` has them
 elsewhere, a large part that tells little can make the whole worse than its best part. The weights are found from the
 reports, so that the estimate is unbiased in the limit only.
+
+Reports with unequal weights or in clusters tell less than their number says. Then n_i is the number of independent
+reports of equal weight that are as precise: Kish's (Σw)²/Σw² for weights alone, else n over the mean design effect of
+the shares of the reports, which is never below that of the known noise of randomisation (Rao and Scott 1981).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +35,8 @@ from extremal.estimate.results.fit import Observed
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
+MOST_WORTH = 1e6  # times its number of reports that a part counts at most: a census without noise has no variance
+
 
 def pool(
     parts: Iterable[tuple[Any, Mechanism]],
@@ -41,8 +48,9 @@ def pool(
 ) -> FrequencyEstimate:
     """Estimate frequencies from reports that several mechanisms made.
 
-    Guarantee: consistent if every mechanism saw the same population, with weights that are best at the shares that are
-    found; with one mechanism, what `estimate_frequencies` gives.
+    Guarantee: consistent if every mechanism saw the same population, with weights that are best at the shares and the
+    design effects that are found, so that a part with unequal weights or few clusters does not make the whole worse
+    than its best part; with one mechanism, what `estimate_frequencies` gives.
 
     Args:
         parts: pairs (reports, mechanism). The mechanisms have the same inputs in the same order.
@@ -55,7 +63,7 @@ def pool(
     Raises:
         InvalidParameter: no parts, different inputs, or the same reports twice.
 
-    Reference: A. Chaudhuri, R. Mukerjee, Randomized Response (1988).
+    Reference: A. Chaudhuri, R. Mukerjee, Randomized Response (1988); Rao and Scott, JASA 76 (1981), on design effects.
 
     >>> import extremal as ex
     >>> old, new = ex.randomized_response(2, 1), ex.randomized_response(2, 3)
@@ -76,12 +84,12 @@ def pool(
         Reports(reports, mechanism, column, counts=counts).sampled(one, how)[None]
         for (reports, mechanism), one, how in zip(listed, channels, drawn, strict=True)
     ]
-    sizes = np.array([one.n for one in tallies], dtype=np.float64)
-    shares = sizes / sizes.sum()
-    together = _together(listed, shares)
-    combinations = Combinations.inputs(together, channel_of(together))
-    observed = _observed(tallies, channels, shares)
-    return estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
+    parts_of = _Parts(listed, tallies, channels)
+    sizes = np.array([one.effective_n for one in tallies])
+    if any(one.sampling is not None for one in tallies):
+        at = parts_of.estimated("unbiased", sizes).fit.plausible
+        sizes = np.array([_worth(*part, at) for part in zip(tallies, listed, strict=True)])
+    return parts_of.estimated(method, sizes)
 
 
 def _refuse_parts(listed: list[Any]) -> None:
@@ -104,11 +112,44 @@ def _refuse_parts(listed: list[Any]) -> None:
             raise InvalidParameter("every part must have reports of its own", parameter="parts", value="the same twice")
 
 
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """Pairs of reports and a mechanism, the counted reports, and how they are counted."""
+
+    listed: list[Any]
+    tallies: list[Tally]
+    channels: list[ListedReports]
+
+    def estimated(self, method: str, sizes: Floats) -> FrequencyEstimate:
+        """With each part weighted as so many independent reports."""
+        shares = sizes / sizes.sum()
+        together = _together(self.listed, shares)
+        combinations = Combinations.inputs(together, channel_of(together))
+        observed = _observed(self.tallies, self.channels, shares)
+        return estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
+
+
 def _together(listed: list[Any], shares: Floats) -> Mechanism:
     """The one mechanism that all reports are of, each kept apart by its part."""
     matrix = np.hstack([w * mechanism.matrix for w, (_, mechanism) in zip(shares, listed, strict=True)])
     names = [f"{i + 1}: {label!r}" for i, (_, mechanism) in enumerate(listed) for label in mechanism.outputs]
     return Mechanism.from_matrix(matrix, inputs=list(listed[0][1].inputs), outputs=names)
+
+
+def _worth(one: Tally, part: Any, p: Floats) -> float:
+    """How many independent reports of equal weight are as precise, if the frequencies are p: Korn and Graubard's
+    effective number at 95%, as few clusters may agree by chance; clusters are never worth more than single people."""
+    sampling, alone = one.sampling, one.effective_n
+    if sampling is None:
+        return alone
+    matrix = part[1].matrix
+    expected = p @ matrix
+    kept = expected > 0
+    variance = sampling.floored(sampling.deviations, p @ (matrix * (1 - matrix)))[kept] / expected[kept]
+    spread = np.maximum(variance.sum(keepdims=True), 1 / (MOST_WORTH * one.n))
+    worth = float(sampling.effective((1 - expected[kept]).sum(keepdims=True), spread, 0.95)[0])
+    clustered = sampling.degrees < one.n - sampling.sampled.size and not sampling.sampled.any()
+    return min(worth, alone) if clustered else worth
 
 
 def _observed(tallies: list[Tally], channels: list[ListedReports], shares: Floats) -> Observed:
