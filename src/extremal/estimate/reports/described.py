@@ -6,6 +6,7 @@ Everything that does not fit is refused here, with the parameter and what it nee
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,13 @@ REPLICATES: dict[str, Callable[[int], float]] = {
 """Kinds of replicate weights: the factor of the squared deviations of that many (Wolter 2007)."""
 
 
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Several columns, or their names, whose combinations are the groups."""
+
+    columns: tuple[Any, ...]
+
+
 def group_codes(column: Any, n: int) -> tuple[Codes, list[Any]]:
     """The group of each respondent as a code, and the names of the groups."""
     return groups_of(column, "by", n, np.ones(n, dtype=np.bool_))
@@ -35,10 +43,17 @@ def groups_of(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, li
     """The same for those rows that are kept; without a column all are one group, None."""
     if column is None:
         return np.zeros(int(np.count_nonzero(rows)), dtype=np.intp), [None]
+    if isinstance(column, Joint):
+        return _combined([groups_of(one, parameter, n, rows) for one in column.columns])
     codes, labels = distinct(column, parameter)
     if codes.size != n:
         raise InvalidParameter(
-            f"{parameter} must have {n} entries, one for each report", parameter=f"len({parameter})", value=codes.size
+            f"{parameter} must have {n} entries, one for each report",
+            parameter=f"len({parameter})",
+            value=codes.size,
+            hint="Several names stand for columns of a data frame, if they are all there."
+            if all(isinstance(label, str) for label in labels)
+            else None,
         )
     refuse_missing(np.where(rows, codes, 0), parameter, "Every respondent has one.")
     codes = codes[rows]
@@ -48,17 +63,24 @@ def groups_of(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, li
     return codes, [plain(labels[i]) for i in used.tolist()]
 
 
-def margin_of(columns: list[Any], totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
+def _combined(groups: list[tuple[Codes, list[Any]]]) -> tuple[Codes, list[Any]]:
+    """The combinations that occur, named by tuples; a single column keeps its names."""
+    (codes, first), *others = groups
+    if not others:
+        return codes, first
+    names = [(label,) for label in first]
+    for more, labels in others:
+        used, codes = np.unique(codes * len(labels) + more, return_inverse=True)
+        names = [(*names[i // len(labels)], labels[i % len(labels)]) for i in used.tolist()]
+    return codes, names
+
+
+def margin_of(column: Any, totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
     """The group of each respondent in a margin, and the share of the population that each group is."""
     if not isinstance(totals, Mapping):
-        raise InvalidParameter("a margin must map groups to totals", parameter=f"margins[{name!r}]", value=totals)
-    codes, names = groups_of(columns[0], "margins", n, rows)
-    for column in columns[1:]:
-        more, labels = groups_of(column, "margins", n, rows)
-        names = [(*(one if isinstance(one, tuple) else (one,)), label) for one in names for label in labels]
-        used, codes = np.unique(codes * len(labels) + more, return_inverse=True)
-        names = [names[i] for i in used.tolist()]
-    sizes = sizes_of(totals, names, f"margins[{name!r}]", "people")
+        raise InvalidParameter("a margin must map groups to totals", parameter=name, value=totals)
+    codes, names = groups_of(column, name, n, rows)
+    sizes = sizes_of(totals, names, name, "people")
     return codes, np.asarray(sizes / sizes.sum())
 
 
