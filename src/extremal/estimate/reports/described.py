@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
+from extremal.columns.frames import pandas_index
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import Floats
 
 LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
+ROUNDED = 5e-4  # of each group's share: shares are published with three decimals or more
 AGREE = 1e-6  # relative: totals of two margins that differ by less are rounding of published tables
 REPLICATES: dict[str, Callable[[int], float]] = {
     "bootstrap": lambda count: 1 / count,
@@ -76,16 +78,39 @@ def _combined(groups: list[tuple[Codes, list[Any]]]) -> tuple[Codes, list[Any]]:
 
 
 def margin_of(column: Any, totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
-    """The group of each respondent in a margin, and the share of the population that each group is."""
+    """The group of each respondent in a margin, and the size of each group: people, or shares."""
     if not isinstance(totals, Mapping):
         raise InvalidParameter("a margin must map groups to totals", parameter=name, value=totals)
     codes, names = groups_of(column, name, n, rows)
     sizes = sizes_of(totals, names, name, "people")
-    return codes, np.asarray(sizes / sizes.sum())
+    refuse_partial(sizes, name)
+    return codes, sizes
 
 
-def refuse_disagreeing(totals: list[Any]) -> None:
-    counts = [float(total) for total in totals if abs(float(total) - 1) > AGREE]  # the others are shares
+def as_mapping(given: Any) -> Any:
+    """A pandas Series with each index once as the mapping that it is; anything else as it is."""
+    index = pandas_index(given)
+    return dict(zip(index, given.tolist(), strict=True)) if index is not None and given.index.is_unique else given
+
+
+def _are_shares(sizes: Floats) -> bool:
+    """Whether sizes of groups are shares: nobody counts a part of a person, so that all below 1 are no counts."""
+    return bool((sizes < 1).all()) or abs(float(sizes.sum()) - 1) <= AGREE
+
+
+def refuse_partial(sizes: Floats, parameter: str) -> None:
+    """Raise for shares of a population that do not make up the whole."""
+    if _are_shares(sizes) and abs(float(sizes.sum()) - 1) > max(AGREE, ROUNDED * sizes.size):
+        raise InvalidParameter(
+            "shares of a population must add up to 1",
+            parameter=f"sum of {parameter}",
+            value=float(sizes.sum()),
+            hint="A group may be missing. Numbers of people, or shares with more digits, are taken in proportion.",
+        )
+
+
+def refuse_disagreeing(margins: list[Floats]) -> None:
+    counts = [float(sizes.sum()) for sizes in margins if not _are_shares(sizes)]
     if counts and max(counts) - min(counts) > AGREE * max(counts):
         raise InvalidParameter(
             "the totals of all margins must add up to the same population", parameter="margins", value=counts
@@ -94,6 +119,11 @@ def refuse_disagreeing(totals: list[Any]) -> None:
 
 def sizes_of(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
     """A size for each group."""
+    given = as_mapping(given)
+    if isinstance(given, Mapping) and names == [None]:
+        raise InvalidParameter(
+            f"{parameter} by stratum needs strata", parameter=parameter, value=list(given), hint="strata=…"
+        )
     if isinstance(given, Mapping):
         _refuse_other_groups(given, names, parameter)
     elif names != [None]:

@@ -18,6 +18,7 @@ from extremal.errors import InvalidParameter
 from extremal.estimate.reports.described import (
     REPLICATES,
     Joint,
+    as_mapping,
     checked_weights,
     factors_of,
     groups_of,
@@ -185,6 +186,8 @@ class Sample:
         named = self.beside(None)  # refuses names that no frame has resolved
         rows = np.ones(n, dtype=np.bool_) if kept is None else kept
         count = int(np.count_nonzero(rows))
+        if not count:
+            raise InvalidParameter("there must be at least one report", parameter="reports", value=[])
         strata, names = groups_of(named.strata, "strata", n, rows)
         clusters, of_cluster = groups_of(named.cluster, "cluster", n, rows)
         if named.cluster is None:
@@ -203,7 +206,7 @@ class Sample:
             groups = named._margin_groups(n, rows)
             indicators = np.hstack([np.eye(shares.size)[codes] for codes, shares in groups])
             margins, base = Margins(indicators, base), rake(base, groups)
-            replicates = None if replicates is None else np.stack([rake(row, groups) for row in replicates])
+            replicates = None if replicates is None else named._raked_replicates(replicates, groups)
         return DrawnSample(
             base,
             weights is not None or margins is not None,
@@ -219,8 +222,21 @@ class Sample:
     def _margin_groups(self, n: int, rows: Any) -> list[tuple[Codes, Floats]]:
         """For each margin the group of each respondent, and the share of each group."""
         groups = [margin_of(column, totals, name, n, rows) for name, column, totals in self.margins]
-        refuse_disagreeing([sum(totals.values()) for _, _, totals in self.margins])
-        return groups
+        refuse_disagreeing([sizes for _, sizes in groups])
+        return [(codes, sizes / sizes.sum()) for codes, sizes in groups]
+
+    def _raked_replicates(self, replicates: Floats, groups: list[tuple[Codes, Floats]]) -> Floats:
+        for (name, _, _), (codes, shares) in zip(self.margins, groups, strict=True):
+            held = np.stack([np.bincount(codes, weights=row, minlength=shares.size) for row in replicates])
+            empty = np.flatnonzero((held <= 0).any(axis=1))
+            if empty.size:
+                raise InvalidParameter(
+                    f"every replicate must have weight in each group of {name}: without any it cannot be raked",
+                    parameter="replicates without",
+                    value=f"{empty.size} of {len(replicates)}",
+                    hint="Merge groups that few clusters have.",
+                )
+        return np.stack([rake(row, groups) for row in replicates])
 
     def _base_weights(self, n: int, rows: Any, strata: Codes, names: list[Any]) -> Floats | None:
         """Those given; else N_h/n_h where there are populations of strata, so that strata have their true shares."""
@@ -240,11 +256,16 @@ class Sample:
             raise InvalidParameter(
                 "clusters_in_population needs cluster", parameter="clusters_in_population", hint="cluster=…"
             )
-        if self.cluster is not None and self.population is not None and self.strata is None:
+        if (
+            self.cluster is not None
+            and self.population is not None
+            and not (self.strata is not None and self.weights is None)
+        ):
             raise InvalidParameter(
-                "with clusters and no strata a population says nothing about the sample",
+                "with clusters a population only makes weights of strata: without strata, or beside weights, it says "
+                "nothing about the sample",
                 parameter="population",
-                hint="The number of clusters in the population is clusters_in_population=….",
+                hint="Leave it out. The number of clusters in the population is clusters_in_population=….",
             )
         given = getattr(self, parameter)
         if given is None:
@@ -262,6 +283,12 @@ class Sample:
                 "replicate weights stand for strata and clusters, and need the full sample's weights",
                 parameter="replicate_weights",
                 hint="Sample(weights=…, replicate_weights={…})",
+            )
+        if self.population is not None:
+            raise InvalidParameter(
+                "beside replicate weights a population changes nothing",
+                parameter="population",
+                hint="Leave it out. Factors of the squared deviations can hold a finite population correction.",
             )
         ((kind, columns),) = self.replicate_weights.items()
         table = _replicate_table(columns, n)
@@ -282,7 +309,7 @@ def _margin(name: Any, given: Any) -> tuple[str, Any, Any]:
     """A margin as the name that errors use, its column (or the names of its columns), and its totals."""
     shown = f"margins[{name!r}]"
     if not isinstance(given, tuple):
-        return shown, Joint(name) if isinstance(name, tuple) else name, given
+        return shown, Joint(name) if isinstance(name, tuple) else name, as_mapping(given)
     if len(given) != 2:
         raise InvalidParameter(
             "a margin must be its totals, or the pair of a column and its totals",
@@ -290,7 +317,7 @@ def _margin(name: Any, given: Any) -> tuple[str, Any, Any]:
             value=len(given),
             hint='{"sex": {"f": 510, "m": 490}}, or {"sex": (column, {"f": 510, "m": 490})}',
         )
-    return shown, *given
+    return shown, given[0], as_mapping(given[1])
 
 
 def _are_names(columns: Any) -> bool:
