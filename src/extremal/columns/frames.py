@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 from extremal.columns.arrow import schema_of_reports
@@ -48,7 +49,7 @@ def column_of(source: Any, column: Any, parameter: str) -> Any:
     The order is that of the index where both have one (pandas): a column that was sorted otherwise looks like the same
     column, and would be read without an error.
     """
-    if isinstance(column, str):
+    if is_name(column):
         return pick(source, column, parameter)
     mine, theirs = pandas_index(column), pandas_index(source)
     if mine is None or theirs is None or mine.equals(theirs):
@@ -61,6 +62,11 @@ def column_of(source: Any, column: Any, parameter: str) -> Any:
         value=f"{len(mine)} entries",
         hint=f"Reindex it, or pass {parameter}.to_numpy() if the order is right.",
     )
+
+
+def is_name(column: Any) -> bool:
+    """Whether this is the name of a column and no column: a text, or a whole number, as pandas counts columns."""
+    return isinstance(column, (str, Integral)) and not isinstance(column, bool)
 
 
 def pandas_index(column: Any) -> Any:

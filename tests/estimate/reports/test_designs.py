@@ -307,6 +307,15 @@ def test_pooled_samples_are_strata() -> None:
     [
         (lambda: {"strata": "stratum", "population": 500}, "with strata, population must have a size for each stratum"),
         (lambda: {"cluster": "cluster", "population": 500}, "number of clusters in the population"),
+        (
+            lambda: {"weights": "w", "strata": "stratum", "cluster": "cluster", "population": PEOPLE},
+            "without strata, or beside weights, it says nothing",
+        ),
+        (
+            lambda: {"weights": "w", "replicate_weights": {"brr": np.eye(360)[:, :4] + 1}, "population": 500},
+            "beside replicate weights a population changes nothing",
+        ),
+        (lambda: {"population": PEOPLE}, "population by stratum needs strata"),
         (lambda: {"population": 500, "clusters_in_population": 50}, "clusters_in_population needs cluster"),
         (lambda: {"cluster": "cluster", "clusters_in_population": 5}, "at least as large as its sample"),
         (lambda: {"cluster": [1] * 360}, "at least two clusters"),
@@ -332,11 +341,54 @@ def test_what_a_sample_cannot_be(make: Any, message: str) -> None:
         ({"sex": {"f": 1, "m": 1, "x": 1}}, "must have respondents in each group"),
         ({"sex": {"f": 500, "m": 500}, "age": {"old": 300, "young": 300}}, "add up to the same population"),
         ({"sex": 5}, "must map groups to totals"),
+        ({"sex": {"f": 0.5, "m": 0.4}}, r"shares of a population must add up to 1; got sum of margins\['sex'\]=0.9"),
+        ({"sex": {"f": 0.6, "m": 0.6}}, "shares of a population must add up to 1"),
+        ({"sex": {"f": 510, "m": 490}, "age": {"old": 0.3, "young": 0.6}}, r"sum of margins\['age'\]"),
     ],
 )
 def test_margins_that_cannot_be_met(margins: Any, message: str) -> None:
     with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.estimate_frequencies(frame(), M, column="report", sample=ex.Sample().raked(margins))
+
+
+def test_published_shares_and_series_are_margins() -> None:
+    """Rounded to three decimals, thirds add up to 0.999; proportions in any unit are not shares."""
+    data = frame()
+    exact = {"a": 1, "b": 1, "c": 1}
+    data["third"] = np.arange(len(data)) % 7 % 3
+    data["third"] = data["third"].map(dict(enumerate("abc")))
+    expected = ex.estimate_frequencies(data, M, column="report", sample=ex.Sample().raked({"third": exact, "sex": SEX}))
+    people = {"a": 2.0, "b": 2.0, "c": 2.0}  # millions
+    for given in ({"a": 0.333, "b": 0.333, "c": 0.333}, pd.Series(exact), people):
+        sample = ex.Sample().raked({"third": given, "sex": pd.Series(SEX)})
+        found = ex.estimate_frequencies(data, M, column="report", sample=sample)
+        assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
+    by_name = ex.Sample(strata="stratum", population=pd.Series(PEOPLE))
+    mapped = ex.Sample(strata="stratum", population=PEOPLE)
+    both = [ex.estimate_frequencies(data, M, column="report", sample=one).standard_error for one in (by_name, mapped)]
+    assert both[0].tolist() == both[1].tolist()
+    groups = ex.estimate_frequencies(data, M, column="report", by="stratum")
+    with pytest.raises(ex.errors.InvalidParameter, match="must add up to 1; got sum of population=0.9"):
+        groups.poststratified({"city": 0.5, "country": 0.4})
+    assert groups.poststratified(pd.Series({"city": 0.25, "country": 0.75})).estimate == pytest.approx(
+        groups.poststratified(PEOPLE).estimate
+    )
+
+
+def test_a_replicate_that_empties_a_group_is_no_replicate_to_rake() -> None:
+    data = frame()
+    table, _ = replicates(data, "jackknife")
+    data["alone"] = np.where(data["cluster"] == 3, "x", "y")
+    sample = ex.Sample(weights="w", replicate_weights={"jackknife": table}).raked({"alone": {"x": 1, "y": 9}})
+    with pytest.raises(ex.errors.InvalidParameter, match=r"weight in each group of margins\['alone'\].*'1 of 40'"):
+        ex.estimate_frequencies(data, M, column="report", sample=sample)
+
+
+def test_nobody_left_is_no_sample() -> None:
+    data = frame(n=20).assign(report=None)
+    for sample in (ex.Sample().raked({"sex": {"f": 1, "m": 1}}), ex.Sample(weights="w", cluster="cluster")):
+        with pytest.raises(ex.errors.InvalidParameter, match="there must be at least one report"):
+            ex.estimate_frequencies(data, M, column="report", missing="drop", sample=sample)
 
 
 def test_contradictory_margins_are_refused() -> None:

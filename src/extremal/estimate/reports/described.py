@@ -6,16 +6,19 @@ Everything that does not fit is refused here, with the parameter and what it nee
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
+from extremal.columns.frames import pandas_index
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import Floats
 
 LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
+ROUNDED = 5e-4  # of each group's share: shares are published with three decimals or more
 AGREE = 1e-6  # relative: totals of two margins that differ by less are rounding of published tables
 REPLICATES: dict[str, Callable[[int], float]] = {
     "bootstrap": lambda count: 1 / count,
@@ -24,6 +27,13 @@ REPLICATES: dict[str, Callable[[int], float]] = {
     "paired jackknife": lambda count: count / count,
 }
 """Kinds of replicate weights: the factor of the squared deviations of that many (Wolter 2007)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """Several columns, or their names, whose combinations are the groups."""
+
+    columns: tuple[Any, ...]
 
 
 def group_codes(column: Any, n: int) -> tuple[Codes, list[Any]]:
@@ -35,10 +45,17 @@ def groups_of(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, li
     """The same for those rows that are kept; without a column all are one group, None."""
     if column is None:
         return np.zeros(int(np.count_nonzero(rows)), dtype=np.intp), [None]
+    if isinstance(column, Joint):
+        return _combined([groups_of(one, parameter, n, rows) for one in column.columns])
     codes, labels = distinct(column, parameter)
     if codes.size != n:
         raise InvalidParameter(
-            f"{parameter} must have {n} entries, one for each report", parameter=f"len({parameter})", value=codes.size
+            f"{parameter} must have {n} entries, one for each report",
+            parameter=f"len({parameter})",
+            value=codes.size,
+            hint="Several names stand for columns of a data frame, if they are all there."
+            if all(isinstance(label, str) for label in labels)
+            else None,
         )
     refuse_missing(np.where(rows, codes, 0), parameter, "Every respondent has one.")
     codes = codes[rows]
@@ -48,22 +65,52 @@ def groups_of(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, li
     return codes, [plain(labels[i]) for i in used.tolist()]
 
 
-def margin_of(columns: list[Any], totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
-    """The group of each respondent in a margin, and the share of the population that each group is."""
-    if not isinstance(totals, Mapping):
-        raise InvalidParameter("a margin must map groups to totals", parameter=f"margins[{name!r}]", value=totals)
-    codes, names = groups_of(columns[0], "margins", n, rows)
-    for column in columns[1:]:
-        more, labels = groups_of(column, "margins", n, rows)
-        names = [(*(one if isinstance(one, tuple) else (one,)), label) for one in names for label in labels]
+def _combined(groups: list[tuple[Codes, list[Any]]]) -> tuple[Codes, list[Any]]:
+    """The combinations that occur, named by tuples; a single column keeps its names."""
+    (codes, first), *others = groups
+    if not others:
+        return codes, first
+    names = [(label,) for label in first]
+    for more, labels in others:
         used, codes = np.unique(codes * len(labels) + more, return_inverse=True)
-        names = [names[i] for i in used.tolist()]
-    sizes = sizes_of(totals, names, f"margins[{name!r}]", "people")
-    return codes, np.asarray(sizes / sizes.sum())
+        names = [(*names[i // len(labels)], labels[i % len(labels)]) for i in used.tolist()]
+    return codes, names
 
 
-def refuse_disagreeing(totals: list[Any]) -> None:
-    counts = [float(total) for total in totals if abs(float(total) - 1) > AGREE]  # the others are shares
+def margin_of(column: Any, totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
+    """The group of each respondent in a margin, and the size of each group: people, or shares."""
+    if not isinstance(totals, Mapping):
+        raise InvalidParameter("a margin must map groups to totals", parameter=name, value=totals)
+    codes, names = groups_of(column, name, n, rows)
+    sizes = sizes_of(totals, names, name, "people")
+    refuse_partial(sizes, name)
+    return codes, sizes
+
+
+def as_mapping(given: Any) -> Any:
+    """A pandas Series with each index once as the mapping that it is; anything else as it is."""
+    index = pandas_index(given)
+    return dict(zip(index, given.tolist(), strict=True)) if index is not None and given.index.is_unique else given
+
+
+def _are_shares(sizes: Floats) -> bool:
+    """Whether sizes of groups are shares: nobody counts a part of a person, so that all below 1 are no counts."""
+    return bool((sizes < 1).all()) or abs(float(sizes.sum()) - 1) <= AGREE
+
+
+def refuse_partial(sizes: Floats, parameter: str) -> None:
+    """Raise for shares of a population that do not make up the whole."""
+    if _are_shares(sizes) and abs(float(sizes.sum()) - 1) > max(AGREE, ROUNDED * sizes.size):
+        raise InvalidParameter(
+            "shares of a population must add up to 1",
+            parameter=f"sum of {parameter}",
+            value=float(sizes.sum()),
+            hint="A group may be missing. Numbers of people, or shares with more digits, are taken in proportion.",
+        )
+
+
+def refuse_disagreeing(margins: list[Floats]) -> None:
+    counts = [float(sizes.sum()) for sizes in margins if not _are_shares(sizes)]
     if counts and max(counts) - min(counts) > AGREE * max(counts):
         raise InvalidParameter(
             "the totals of all margins must add up to the same population", parameter="margins", value=counts
@@ -72,6 +119,11 @@ def refuse_disagreeing(totals: list[Any]) -> None:
 
 def sizes_of(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
     """A size for each group."""
+    given = as_mapping(given)
+    if isinstance(given, Mapping) and names == [None]:
+        raise InvalidParameter(
+            f"{parameter} by stratum needs strata", parameter=parameter, value=list(given), hint="strata=…"
+        )
     if isinstance(given, Mapping):
         _refuse_other_groups(given, names, parameter)
     elif names != [None]:

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from extremal.columns.frames import column_of, is_frame
+from extremal.columns.frames import column_of, is_frame, is_name, names_of
 from extremal.columns.lists import Codes
 from extremal.errors import InvalidParameter
 from extremal.estimate.reports.described import (
     REPLICATES,
+    Joint,
+    as_mapping,
     checked_weights,
     factors_of,
     groups_of,
@@ -35,13 +37,16 @@ SAME = 1e-12  # of a share: replicate weights that differ by less are one replic
 class Sample:
     """How respondents were sampled. Columns are given themselves or by their names in the data frame.
 
+    Strata and clusters may be several columns: a tuple of names in the data frame stands for their combinations.
+
     Guarantee: rows whose report is missing and dropped never enter a size, a weight or a margin.
 
     Attributes:
         weights: a positive survey weight for each respondent. Standard errors are those of the weighted mean.
         strata: how the sample was stratified. Unlike groups that are estimated each by itself this changes only
             standard errors (and, with `population`, weights).
-        cluster: who was sampled together. Standard errors are those between clusters.
+        cluster: who was sampled together. Standard errors are those between clusters. A cluster lies in one stratum:
+            numbers that start again in each stratum are refused until cluster=("stratum", "cluster") tells them apart.
         population: people in the population, or a mapping from stratum to people: without clusters a finite population
             correction of estimates, and weights N_h/n_h when there are strata and no weights.
         clusters_in_population: their number, or a mapping from stratum to it: a finite population correction of
@@ -75,7 +80,8 @@ class Sample:
                 names in a tuple are a joint margin, whose totals are by tuples. Without a data frame a margin is the
                 pair of the column itself and its totals: {"sex": (column, {…})}.
 
-        Standard errors account for it. Replicate weights are raked each by itself.
+        Margins that the sample was raked to before stay: all of them hold together. Standard errors account for it.
+        Replicate weights are raked each by itself.
 
         Reference: Deming and Stephan, Ann. Math. Statist. 11 (1940), for the weights; Deville and Särndal (1992), for
         the variance.
@@ -92,8 +98,21 @@ class Sample:
                 value=type(margins).__name__,
                 hint='{"sex": {"f": 510, "m": 490}}',
             )
+        before = self.margins or ()
+        made = tuple(_margin(name, given) for name, given in margins.items())
+        twice = {name for name, *_ in before} & {name for name, *_ in made}
+        if twice:
+            raise InvalidParameter(
+                "a sample must be raked to a margin only once",
+                parameter="margins",
+                value=min(twice),
+                hint="Start from the sample that was not raked.",
+            )
+        return self._with_margins((*before, *made))
+
+    def _with_margins(self, margins: Any) -> Sample:
         found = replace(self)
-        object.__setattr__(found, "margins", dict(margins))  # no argument of the constructor
+        object.__setattr__(found, "margins", margins)  # no argument of the constructor
         return found
 
     @classmethod
@@ -133,12 +152,15 @@ class Sample:
         found = replace(
             self,
             weights=_column(source, self.weights, "weights"),
-            strata=_column(source, self.strata, "strata"),
-            cluster=_column(source, self.cluster, "cluster"),
+            strata=_columns(source, self.strata, "strata"),
+            cluster=_columns(source, self.cluster, "cluster"),
             replicate_weights=self._replicates_beside(source),
         )
-        object.__setattr__(found, "margins", self._margins_beside(source))
-        return found
+        if self.margins is None:
+            return found
+        return found._with_margins(
+            tuple((name, _columns(source, column, name), totals) for name, column, totals in self.margins)
+        )
 
     def _replicates_beside(self, source: Any) -> Any:
         if self.replicate_weights is None:
@@ -157,25 +179,15 @@ class Sample:
             return {kind: columns}
         return {kind: np.column_stack([np.asarray(_column(source, one, "replicate_weights")) for one in columns])}
 
-    def _margins_beside(self, source: Any) -> Any:
-        if self.margins is None:
-            return None
-        found = []
-        for name, given in self.margins.items():
-            if isinstance(given, tuple):
-                found.append((str(name), [column_of(source, given[0], "margins")], given[1]))
-            else:
-                names = name if isinstance(name, tuple) else (name,)
-                found.append((str(name), [_column(source, one, "margins") for one in names], given))
-        return found
-
     # -- in numbers
 
     def drawn(self, n: int, kept: Any = None) -> DrawnSample:
         """Those of n rows that are kept (all, if not given): their weights, units and strata."""
-        named = self.beside(None) if isinstance(self.margins, Mapping) else self
+        named = self.beside(None)  # refuses names that no frame has resolved
         rows = np.ones(n, dtype=np.bool_) if kept is None else kept
         count = int(np.count_nonzero(rows))
+        if not count:
+            raise InvalidParameter("there must be at least one report", parameter="reports", value=[])
         strata, names = groups_of(named.strata, "strata", n, rows)
         clusters, of_cluster = groups_of(named.cluster, "cluster", n, rows)
         if named.cluster is None:
@@ -184,6 +196,7 @@ class Sample:
             pairs, units = np.unique(strata * max(len(of_cluster), 1) + clusters, return_inverse=True)
             of_unit = np.zeros(pairs.size, dtype=np.intp)
             of_unit[units] = strata
+            _refuse_crossing(pairs.size, len(of_cluster))
         _refuse_alone(named, of_unit.size, len(names))
         weights = named._base_weights(n, rows, strata, names)
         base = np.ones(count) if weights is None else weights
@@ -193,7 +206,7 @@ class Sample:
             groups = named._margin_groups(n, rows)
             indicators = np.hstack([np.eye(shares.size)[codes] for codes, shares in groups])
             margins, base = Margins(indicators, base), rake(base, groups)
-            replicates = None if replicates is None else np.stack([rake(row, groups) for row in replicates])
+            replicates = None if replicates is None else named._raked_replicates(replicates, groups)
         return DrawnSample(
             base,
             weights is not None or margins is not None,
@@ -208,9 +221,22 @@ class Sample:
 
     def _margin_groups(self, n: int, rows: Any) -> list[tuple[Codes, Floats]]:
         """For each margin the group of each respondent, and the share of each group."""
-        groups = [margin_of(columns, totals, name, n, rows) for name, columns, totals in self.margins]
-        refuse_disagreeing([sum(totals.values()) for _, _, totals in self.margins])
-        return groups
+        groups = [margin_of(column, totals, name, n, rows) for name, column, totals in self.margins]
+        refuse_disagreeing([sizes for _, sizes in groups])
+        return [(codes, sizes / sizes.sum()) for codes, sizes in groups]
+
+    def _raked_replicates(self, replicates: Floats, groups: list[tuple[Codes, Floats]]) -> Floats:
+        for (name, _, _), (codes, shares) in zip(self.margins, groups, strict=True):
+            held = np.stack([np.bincount(codes, weights=row, minlength=shares.size) for row in replicates])
+            empty = np.flatnonzero((held <= 0).any(axis=1))
+            if empty.size:
+                raise InvalidParameter(
+                    f"every replicate must have weight in each group of {name}: without any it cannot be raked",
+                    parameter="replicates without",
+                    value=f"{empty.size} of {len(replicates)}",
+                    hint="Merge groups that few clusters have.",
+                )
+        return np.stack([rake(row, groups) for row in replicates])
 
     def _base_weights(self, n: int, rows: Any, strata: Codes, names: list[Any]) -> Floats | None:
         """Those given; else N_h/n_h where there are populations of strata, so that strata have their true shares."""
@@ -230,11 +256,16 @@ class Sample:
             raise InvalidParameter(
                 "clusters_in_population needs cluster", parameter="clusters_in_population", hint="cluster=…"
             )
-        if self.cluster is not None and self.population is not None and self.strata is None:
+        if (
+            self.cluster is not None
+            and self.population is not None
+            and not (self.strata is not None and self.weights is None)
+        ):
             raise InvalidParameter(
-                "with clusters and no strata a population says nothing about the sample",
+                "with clusters a population only makes weights of strata: without strata, or beside weights, it says "
+                "nothing about the sample",
                 parameter="population",
-                hint="The number of clusters in the population is clusters_in_population=….",
+                hint="Leave it out. The number of clusters in the population is clusters_in_population=….",
             )
         given = getattr(self, parameter)
         if given is None:
@@ -253,6 +284,12 @@ class Sample:
                 parameter="replicate_weights",
                 hint="Sample(weights=…, replicate_weights={…})",
             )
+        if self.population is not None:
+            raise InvalidParameter(
+                "beside replicate weights a population changes nothing",
+                parameter="population",
+                hint="Leave it out. Factors of the squared deviations can hold a finite population correction.",
+            )
         ((kind, columns),) = self.replicate_weights.items()
         table = _replicate_table(columns, n)
         used, factors = table[rows], factors_of(kind, table.shape[1])
@@ -268,8 +305,23 @@ class Sample:
         return factors, np.ascontiguousarray(used.T)
 
 
+def _margin(name: Any, given: Any) -> tuple[str, Any, Any]:
+    """A margin as the name that errors use, its column (or the names of its columns), and its totals."""
+    shown = f"margins[{name!r}]"
+    if not isinstance(given, tuple):
+        return shown, Joint(name) if isinstance(name, tuple) else name, as_mapping(given)
+    if len(given) != 2:
+        raise InvalidParameter(
+            "a margin must be its totals, or the pair of a column and its totals",
+            parameter=f"len({shown})",
+            value=len(given),
+            hint='{"sex": {"f": 510, "m": 490}}, or {"sex": (column, {"f": 510, "m": 490})}',
+        )
+    return shown, given[0], as_mapping(given[1])
+
+
 def _are_names(columns: Any) -> bool:
-    return isinstance(columns, (list, tuple)) and len(columns) > 0 and all(isinstance(name, str) for name in columns)
+    return isinstance(columns, (list, tuple)) and len(columns) > 0 and all(map(is_name, columns))
 
 
 def _replicate_table(columns: Any, n: int) -> Floats:
@@ -285,6 +337,18 @@ def _replicate_table(columns: Any, n: int) -> Floats:
             value=table.shape,
         )
     return table
+
+
+def _refuse_crossing(pairs: int, clusters: int) -> None:
+    """Raise where a cluster has members in several strata: it was drawn whole, or its number is used again."""
+    if pairs > clusters:
+        raise InvalidParameter(
+            "every cluster must lie in one stratum",
+            parameter="clusters in several strata",
+            value=f"{clusters} clusters make {pairs} combinations with strata",
+            hint='If numbers of clusters start again in each stratum: cluster=("stratum", "cluster"), the names of '
+            "both columns. If clusters were drawn across strata, leave strata out, or rake to them.",
+        )
 
 
 def _refuse_alone(sample: Sample, units: int, strata: int) -> None:
@@ -307,8 +371,18 @@ def _refuse_alone(sample: Sample, units: int, strata: int) -> None:
 
 def _column(source: Any, column: Any, parameter: str) -> Any:
     """As `column_of`, where a mapping from name to column is a frame, too."""
-    if isinstance(source, Mapping) and isinstance(column, str):
+    if isinstance(source, Mapping) and is_name(column):
         if column not in source:
             raise InvalidParameter(f"{parameter} must be the name of a column", parameter=parameter, value=column)
         return source[column]
     return None if column is None else column_of(source, column, parameter)
+
+
+def _columns(source: Any, column: Any, parameter: str) -> Any:
+    """The same where several names are the combinations of their columns."""
+    if not isinstance(column, Joint):
+        names = list(source) if isinstance(source, Mapping) else names_of(source)
+        if not (names and _are_names(column) and len(set(column)) == len(column) and set(column) <= set(names)):
+            return _column(source, column, parameter)
+        column = Joint(tuple(column))
+    return Joint(tuple(_column(source, one, parameter) for one in column.columns))

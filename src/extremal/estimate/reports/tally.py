@@ -31,7 +31,7 @@ from extremal.estimate.reports.counts import (
     refuse_uncounted,
     whole_counts,
 )
-from extremal.estimate.reports.described import group_codes
+from extremal.estimate.reports.described import Joint, group_codes
 from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import FINITE, DrawnSample, Sampling
@@ -401,15 +401,4 @@ def _encoded(encoder: Encoder, label: Any) -> Hashable:
 
 def _group_names(columns: list[Any] | None, n: int) -> tuple[Codes | None, Sequence[Any]]:
     """The group of each report as a code, and the names of the groups; tuples when there are several columns."""
-    if columns is None:
-        return None, (None,)
-    first, *others = (group_codes(column, n) for column in columns)
-    if not others:
-        return first
-    codes = first[0]
-    names: list[tuple[Any, ...]] = [(label,) for label in first[1]]
-    for more, labels in others:
-        codes = codes * len(labels) + more
-        names = [(*name, label) for name in names for label in labels]
-    used, codes = np.unique(codes, return_inverse=True)
-    return codes, [names[i] for i in used.tolist()]
+    return (None, (None,)) if columns is None else group_codes(Joint(tuple(columns)), n)

@@ -14,6 +14,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.intervals.levels import each
+from extremal.estimate.reports.described import refuse_partial
 from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.tabled import Tabled, head, pandas, short
@@ -79,6 +80,7 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
             raise InvalidParameter(
                 "population must hold positive sizes", parameter="population", value=list(sizes.values())
             )
+        refuse_partial(np.array(list(sizes.values())), "population")
         total = sum(sizes.values())
         return CombinedEstimate.of([(size / total, self[name]) for name, size in sizes.items()], "post-stratified")
 

@@ -19,8 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from extremal.columns.frames import is_name
 from extremal.errors import InvalidParameter
 from extremal.estimate.intervals.levels import quantile
+from extremal.estimate.reports.described import Joint
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import reach
 from extremal.tables import number
@@ -95,9 +97,9 @@ def _correlation(sample: Sample, intraclass: Any) -> float:
 
 def _rows(sample: Sample) -> int:
     """How many people the columns of a sample are about."""
-    margins = [given[0] for given in (sample.margins or {}).values() if isinstance(given, tuple)]
+    margins = [column for _, column, _ in sample.margins or ()]
     columns = [one for one in (sample.weights, sample.strata, sample.cluster, *margins) if one is not None]
-    if any(isinstance(one, str) for one in columns) or (sample.margins and not margins):
+    if any(is_name(one) or isinstance(one, Joint) for one in columns):
         raise InvalidParameter(
             "a plan has no data frame: the sample must hold the columns themselves",
             parameter="sample",
