@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import extremal as ex
@@ -83,6 +84,31 @@ def test_remarks_are_made_when_they_are_asked_for() -> None:
     assert found.notes[-1] == found.remarks[-1].sentence()
     (about_shares,) = ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.5, 0.5])).notes
     assert about_shares.startswith("shares")
+
+
+P, Q = np.random.default_rng(4).dirichlet(np.ones(17), 2)
+FEW_STATISTICS = np.random.default_rng(4).normal(size=(3, 17))
+
+
+@pytest.mark.parametrize(
+    ("notion", "goal"),
+    [
+        (ex.LDP(30), ex.Workload(FEW_STATISTICS, P)),  # a matrix inequality
+        (ex.LDP(30, 0.001), ex.MutualInformation(P)),  # what δ adds to columns cut off
+        (ex.PML(9, ex.SourceClass.ball(P, 0.02)), ex.MutualInformation(Q)),  # one prior of a class
+    ],
+)
+def test_no_bound_says_less_than_the_inputs_themselves(notion: Any, goal: Any) -> None:
+    found, alone = ex.design(notion, goal), goal(np.eye(17))
+    assert ex.verify(found)
+    assert found.lower_bound >= alone * (1 - 1e-11) if goal.is_cost else found.upper_bound <= alone * (1 + 1e-11)
+
+
+def test_a_workload_over_a_class_is_bounded_at_its_worst_prior() -> None:
+    goal = ex.Workload(FEW_STATISTICS, ex.SourceClass.ball(P, 0.02))
+    found = ex.design(ex.LDP(30), goal)
+    assert ex.verify(found)
+    assert found.lower_bound >= goal(np.eye(17)) * (1 - 1e-6)
 
 
 def test_the_summary_of_a_users_function_claims_no_proof() -> None:

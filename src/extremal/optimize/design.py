@@ -34,8 +34,10 @@ from extremal.optimize.problem import (
     Solution,
     certify,
     extended,
+    improved,
     no_further_proofs,
 )
+from extremal.optimize.revealed import proof_beyond
 from extremal.optimize.table import solved
 from extremal.optimize.workload.notes import AboutShares, bits_of, seconds_of
 from extremal.optimize.workload.worst_prior import worst_prior
@@ -365,6 +367,8 @@ def finished(utility: Utility, solution: Solution) -> Design:
     try:
         worst = worst_prior(utility, solution.mechanism) if isinstance(utility, Workload) else None
         certificate = certify(solution.mechanism, utility, solution.proofs, worst)
+        more = proof_beyond(certificate.bound, utility, worst)
+        certificate = certificate if more is None else improved(certificate, utility, more)
     except NotKnown:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound

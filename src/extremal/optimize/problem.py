@@ -230,6 +230,18 @@ def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
     return replace(certificate, proofs=(*certificate.proofs, *proofs))
 
 
+def improved(certificate: Certificate, utility: Statement, proof: Proof) -> Certificate:
+    """The certificate with one proof more, which may bound better than all that it has.
+
+    Raises:
+        Contradiction: the proof is refused, or proves less than the mechanism attains.
+    """
+    sign = -1 if problem_of(utility).is_cost else 1
+    alone = certify(certificate.mechanism, utility, (proof,), certificate.worst_prior)
+    bound = min(certificate.bound, alone.bound, key=lambda b: sign * b)
+    return replace(certificate, bound=bound, proofs=(*certificate.proofs, proof))
+
+
 def decimal(number: float) -> Fraction:
     """The decimal that a float prints as: how a proof holds a number that a search found."""
     return Fraction(repr(float(number)))

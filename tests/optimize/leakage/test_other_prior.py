@@ -55,6 +55,27 @@ def test_inputs_that_the_notion_rules_out_are_revealed() -> None:
     assert (np.asarray(found.mechanism.matrix)[:2].max(axis=1) > 0.999999).all()
 
 
+@pytest.mark.parametrize("notion", [ex.PML, ex.LIP])
+@pytest.mark.parametrize("epsilon", [4, 7])
+@pytest.mark.parametrize("uniform", [False, True])
+def test_no_bound_is_above_the_entropy(notion: Any, epsilon: float, uniform: bool) -> None:
+    """Chords of wide lifts alone bound 15 inputs by 3.3 at ε = 7; where nothing can be hidden they are no simplex."""
+    p, r = priors(0, 15)
+    found = ex.design(notion(epsilon, np.full(15, 1 / 15) if uniform else p), ex.MutualInformation(r))
+    entropy = float(-(r * np.log(r)).sum())
+    assert ex.verify(found)
+    assert found.upper_bound <= entropy * (1 + 1e-11)
+    assert found.gap < (1e-12 if uniform and notion is ex.PML else 0.06)
+
+
+def test_where_nothing_must_be_hidden_every_goal_is_solved() -> None:
+    pairs = [priors(seed, 16) for seed in range(3)]
+    for goal in (ex.WorstCase, ex.Average):
+        found = ex.design(ex.PML(3, np.full(16, 1 / 16)), goal([ex.TotalVariation(*pair) for pair in pairs]))
+        assert ex.verify(found)
+        assert found.gap < 1e-11
+
+
 def test_too_many_inputs_are_refused_with_the_limit() -> None:
     k = other_prior.SIZES.lift_information + 1
     with pytest.raises(InvalidParameter, match="at most 250"):

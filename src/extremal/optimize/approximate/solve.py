@@ -27,6 +27,7 @@ from extremal.optimize.approximate.chords import NO_TIME, BoundedMechanism, betw
 from extremal.optimize.approximate.truncated import truncated
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
+from extremal.optimize.revealed import of_inputs
 from extremal.optimize.table import SIZES
 from extremal.optimize.workload.structured.blocks import restricted_design
 from extremal.privacy import LDP
@@ -65,8 +66,7 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
     plain = best_plain_design(problem, privacy) if privacy.epsilon else None
     revealed = revealing(np.ones((utility.k, 1)) if plain is None else listed_columns(plain, privacy), privacy)
     mechanism = Mechanism.from_matrix(revealed, privacy, inputs=problem.inputs)
-    mix = np.where(np.arange(worth.size) == int(np.argmin(worth)), 1.0, 0.0)
-    proofs: tuple[Proof, ...] = (_of_inputs(utility, mix),) if utility.verifiable else ()
+    proofs: tuple[Proof, ...] = (of_inputs(utility),) if utility.verifiable else ()
     if plain is not None and proofs:
         proofs += truncated(plain.certificate.proofs, without_delta(privacy), utility)
     loose = "the bound is that of δ = 0 and (k − 1)δ times what the inputs are worth: loose unless δ is small"
@@ -95,13 +95,6 @@ def _one_pair(problem: Problem, privacy: LDP, utility: Divergence) -> Solution |
     proofs = tuple(one.proof for one in found)  # which is better is decided exactly
     bound = min(one.bound for one in found)
     return Solution(mechanism, bound, method, proofs, (RevealOrStaircase(utility, privacy, mechanism),))
-
-
-def _of_inputs(utility: Utility, mix: Floats) -> Dual:
-    """The proof that nothing is worth more than the inputs themselves: a mechanism is a random function of them."""
-    values = np.array([part.column_values(np.eye(utility.k)) for part in parts_of(utility)])
-    alpha = mix[mix > 0] @ values[mix > 0]
-    return Dual(decimals(alpha), Listed((), True), decimals(mix) if mix.size > 1 else ())
 
 
 def _solved(problem: Problem, privacy: LDP) -> Solution | None:

@@ -31,6 +31,9 @@ def truncated(proofs: tuple[Proof, ...], plain: LDP, utility: Utility) -> tuple[
     for proof in proofs:
         if isinstance(proof, Concave) and isinstance(utility, MutualInformation):
             proof = proof_by_search(utility, plain, concave_prices(proof, utility, plain.epsilon), math.inf) or proof
+        dual = proof.dual if isinstance(proof, Squares) else proof
+        if isinstance(dual, Dual) and dual.reason == Listed((), True):
+            continue  # the inputs themselves prove as much with δ as without
         if isinstance(proof, Dual) and isinstance(proof.reason, (Listed, Chords, Sets)):
             found.append(replace(proof, reason=Truncated(proof.reason)))
         elif isinstance(proof, Squares) and isinstance(proof.dual.reason, Listed):

@@ -19,6 +19,7 @@ from extremal.optimize.infinite import parts_of
 from extremal.optimize.leakage import divergence
 from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.leakage.master import as_mechanism, dual_vector
+from extremal.optimize.leakage.other_prior import chord_prices
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.optimize.rays import best_mixture
@@ -113,6 +114,10 @@ def _proved(
         found = proof_by_search(privacy, box, alpha, support)
         if found is not None or box.n > SIZES.lifts:
             return () if found is None else (found,)
+    if isinstance(utility, MutualInformation) and box.n > SIZES.lifts:
+        return (Dual(decimals(chord_prices(privacy, utility)), Chords()),)
+    if box.n > SIZES.lifts and box.budget <= float(box.prior.min()) and not box.base:
+        return ()  # nothing is hidden: the inputs themselves prove it
     if box.n > SIZES.lifts and utility.verifiable:
         raise InvalidParameter(
             f"{utility.name} under {privacy.name} is proved over all extreme lift vectors, for at most {SIZES.lifts} "

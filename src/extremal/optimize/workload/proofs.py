@@ -54,7 +54,8 @@ def revealed_inputs(utility: Workload) -> Squares:
     z = -np.outer(w, w)
     z[np.diag_indices(w.size)] += w * total
     gram = utility.exact_gram[0]
-    squares = np.einsum("xi,ij,xj->x", z, gram, z, optimize=True)
+    through = gram @ w
+    squares = w * w * (np.diagonal(gram) * total**2 - 2 * total * through + w @ through)  # row x of z is w_x(Te_x − w)
     alpha = [shortened(Fraction(int(s) * total, int(p))) if p else Fraction(0) for s, p in zip(squares, w, strict=True)]
     return Squares(strict_triangle(z), Dual(tuple(alpha), Listed((), True)))
 
