@@ -84,7 +84,7 @@ def pool(
         Reports(reports, mechanism, column, counts=counts).sampled(one, how)[None]
         for (reports, mechanism), one, how in zip(listed, channels, drawn, strict=True)
     ]
-    parts_of = _Parts(listed, tallies, channels)
+    parts_of = _Pooled(listed, tallies, channels)
     sizes = np.array([one.effective_n for one in tallies])
     if any(one.sampling is not None for one in tallies):
         at = parts_of.estimated("unbiased", sizes).fit.plausible
@@ -113,7 +113,7 @@ def _refuse_parts(listed: list[Any]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Parts:
+class _Pooled:
     """Pairs of reports and a mechanism, the counted reports, and how they are counted."""
 
     listed: list[Any]
