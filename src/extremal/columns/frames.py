@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -25,7 +25,9 @@ def is_frame(values: Any) -> bool:
 
 
 def names_of(frame: Any) -> list[Any] | None:
-    """The names of the columns; None for what is no frame."""
+    """The names of the columns, of a mapping from name to column as well; None for what is no frame."""
+    if isinstance(frame, Mapping):
+        return list(frame)
     names = getattr(frame, "column_names", None)  # pyarrow has both, and means data by `columns`
     if names is None:
         names = getattr(frame, "columns", None)
@@ -33,14 +35,18 @@ def names_of(frame: Any) -> list[Any] | None:
 
 
 def pick(frame: Any, name: Any, parameter: str) -> Any:
-    """A column of a frame by its name."""
+    """A column of a frame by its name; of a mapping from name to column in the order of the others."""
     names = names_of(frame)
     if names is None:
         raise InvalidParameter(
             f"{parameter} may be a name only for data frames and files", parameter=parameter, value=name
         )
+    if not isinstance(name, Hashable):
+        raise InvalidParameter(
+            f"{parameter} must be the name of a column", parameter=parameter, value=type(name).__name__
+        )
     refuse_absent(name, names, parameter)
-    return frame[name]
+    return _in_order(frame, frame[name], str(name)) if isinstance(frame, Mapping) else frame[name]
 
 
 def column_of(source: Any, column: Any, parameter: str) -> Any:
@@ -49,19 +55,42 @@ def column_of(source: Any, column: Any, parameter: str) -> Any:
     The order is that of the index where both have one (pandas): a column that was sorted otherwise looks like the same
     column, and would be read without an error.
     """
-    if is_name(column):
-        return pick(source, column, parameter)
-    mine, theirs = pandas_index(column), pandas_index(source)
+    return pick(source, column, parameter) if is_name(column) else _in_order(source, column, parameter)
+
+
+def _in_order(source: Any, column: Any, parameter: str) -> Any:
+    """A column in the order of the index of `source`, where both have one."""
+    mine, theirs = pandas_index(column), _order_of(source)
     if mine is None or theirs is None or mine.equals(theirs):
         return column
-    if len(mine) == len(theirs) and mine.is_unique and theirs.is_unique and mine.isin(theirs).all():
+    same = len(mine) == len(theirs) and mine.is_unique and theirs.is_unique and bool(mine.isin(theirs).all())
+    if same and _sortable(source):
         return column.loc[theirs]
     raise InvalidParameter(
         f"{parameter} must have the index of the reports",
         parameter=f"{parameter}.index",
-        value=f"{len(mine)} entries",
+        value=f"{len(mine)} entries, in another order" if same else f"{len(mine)} entries",
         hint=f"Reindex it, or pass {parameter}.to_numpy() if the order is right.",
     )
+
+
+def _order_of(source: Any) -> Any:
+    """The index whose order `source` is in; of a mapping from name to column that of the first column with one."""
+    if not isinstance(source, Mapping):
+        return pandas_index(source)
+    return next((index for index in map(pandas_index, source.values()) if index is not None), None)
+
+
+def _sortable(source: Any) -> bool:
+    """Whether all that goes together has an index: a plain list has the order of one column, nobody knows of which."""
+    return not isinstance(source, Mapping) or all(pandas_index(column) is not None for column in source.values())
+
+
+def refuse_other_orders(source: Any, columns: Mapping[str, Any]) -> None:
+    """Raise where the columns beside a `source` without an index have indexes in different orders."""
+    if _order_of(source) is None:
+        for name, column in columns.items():
+            _in_order({"reports": source, **columns}, column, name)
 
 
 def is_name(column: Any) -> bool:
@@ -110,7 +139,7 @@ def columns_of(frame: Any, chosen: Sequence[Any]) -> dict[Any, Any]:
         InvalidParameter: no eager frame; a column that is not there; names that are not unique.
     """
     names, kind = names_of(frame), _kind(frame)
-    if names is None or not (kind or _narwhals().dependencies.is_into_dataframe(frame)):
+    if names is None or isinstance(frame, Mapping) or not (kind or _narwhals().dependencies.is_into_dataframe(frame)):
         raise InvalidParameter(
             "frame must be an eager data frame (pandas, polars, pyarrow)",
             parameter="frame",

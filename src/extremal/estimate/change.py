@@ -84,6 +84,11 @@ class ChangeEstimate(Tabled):
         """How the respondents were drawn, in a few words."""
         return self.table.sample
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on how the rows were read."""
+        return self.table.notes
+
     @cached_property
     def _changes(self) -> list[FunctionEstimate]:
         return [self.table.linear(_coefficients(len(self.inputs), c)) for c in range(len(self.inputs))]
@@ -197,25 +202,34 @@ def estimate_change(
         raise InvalidParameter(
             "both mechanisms must have the same inputs in the same order", parameter="m1.k", value=other.k
         )
+    for name in (before, after):
+        column_in(frame, name)  # what is no name cannot be compared
     if before == after:
         raise InvalidParameter("before and after must be different columns", parameter="after", value=after)
-    if person is not None:
-        codes, _ = distinct(column_in(frame, person), "person")
-        refuse_missing(codes, "person", "Everybody has one.")
-        if np.unique(codes).size < codes.size:
-            raise InvalidParameter(
-                "a person must have one row",
-                parameter="person",
-                value=f"{codes.size - np.unique(codes).size} more rows than persons",
-                hint="Put both waves of a person into one row.",
-            )
     table = estimate_crosstab(frame, {before: m0, after: other}, sample=sample)
-    _refuse_repeated(table, m0, other)
+    if person is not None:
+        _refuse_twice(column_in(frame, person), table.n)
+    _refuse_repeated(table if sample is None else estimate_crosstab(frame, {before: m0, after: other}), m0, other)
     return ChangeEstimate(m0.inputs, table)
 
 
+def _refuse_twice(persons: Any, n: int) -> None:
+    """Raise where somebody has two rows."""
+    codes, _ = distinct(persons, "person")
+    if codes.size != n:
+        raise InvalidParameter(f"person must have {n} entries, one for each row", parameter="person", value=codes.size)
+    refuse_missing(codes, "person", "Everybody has one.")
+    if np.unique(codes).size < n:
+        raise InvalidParameter(
+            "a person must have one row",
+            parameter="person",
+            value=f"{n - np.unique(codes).size} more rows than persons",
+            hint="Put both waves of a person into one row.",
+        )
+
+
 def _refuse_repeated(table: CrosstabEstimate, m0: Mechanism, m1: Mechanism) -> None:
-    """Raise where reports agree more often than independent draws can."""
+    """Raise where reports agree more often than independent draws can; every person counts once in `table`."""
     from scipy.special import bdtrc
 
     if m0.hash != m1.hash or table.first.matrix is None or table.second.matrix is None:

@@ -21,7 +21,7 @@ from extremal.columns.frames import is_frame, pick
 from extremal.columns.lists import MISSING, Codes, plain
 from extremal.errors import InvalidParameter, NotIdentified, UnknownLabel
 from extremal.estimate.channels import channel_of
-from extremal.estimate.reports.counts import whole_counts
+from extremal.estimate.reports.counts import refuse_counted_rows, whole_counts
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.results.crosstab import CrosstabEstimate, PairEstimate, Side
 from extremal.exact.weights import Floats
@@ -72,7 +72,8 @@ def estimate_crosstab(
     """
     _refuse_columns(columns)
     drawn = Sample.of(sample, weights=weights)
-    (first, one), (second, other) = (_side(column_in(frame, name), name, m) for name, m in columns.items())
+    given = {name: column_in(frame, name) for name in columns}
+    (first, one), (second, other) = (_side(given[name], name, m) for name, m in columns.items())
     if first.size != second.size:
         raise InvalidParameter(
             "both columns must be of one length", parameter="lengths", value=(first.size, second.size)
@@ -93,14 +94,18 @@ def estimate_crosstab(
         table = np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
         return np.asarray(table / table.sum(), dtype=np.float64)
 
-    if drawn.empty:
+    how = None if drawn.empty else drawn.beside(frame).drawn(n)
+    if counts is None:
+        rows = {name: (given[name], None if m is None else m.m) for name, m in columns.items()}
+        refuse_counted_rows(frame, rows, how is not None and bool(how.notes))
+    if how is None:
         table = shares(repeats)
         return CrosstabEstimate(one, other, table, n, table, float(n))
-    how = drawn.beside(frame).drawn(n)
     w = how.weights
     used, codes = np.unique(cells, return_inverse=True)
     sampling = None if how.plain else how.sampling(how.of_labels(codes, used.size).T)
-    return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)), used, sampling)
+    effective = float(w.sum() ** 2 / (w @ w))
+    return CrosstabEstimate(one, other, shares(w), n, shares(w * w), effective, used, sampling, how.notes)
 
 
 def estimate_pairs(
@@ -172,16 +177,10 @@ def column_in(
     frame: Any, name: Any, needed: str = "a cross-table needs a data frame or a mapping from name to column"
 ) -> Any:
     """A column of a frame or of a mapping; anything else is refused with what is `needed`."""
-    if isinstance(frame, Mapping):
-        if name not in frame:
-            raise InvalidParameter("columns must be in the frame", parameter="column", value=name)
-        return frame[name]
-    if not is_frame(frame):
-        raise InvalidParameter(
-            needed,
-            parameter="frame",
-            value=type(frame).__name__,
-        )
+    if not isinstance(frame, Mapping) and not is_frame(frame):
+        raise InvalidParameter(needed, parameter="frame", value=type(frame).__name__)
+    if isinstance(frame, Mapping) and name not in list(frame):
+        raise InvalidParameter("columns must be in the frame", parameter="column", value=name)
     return pick(frame, name, "column")
 
 

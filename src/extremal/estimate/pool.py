@@ -171,6 +171,7 @@ def _observed(tallies: list[Tally], channels: list[ListedReports], shares: Float
         sum(len(one.counts) for one in tallies),
         weighted,
         sampling=_stacked_sampling(tallies, channels, shares),
+        notes=tuple(dict.fromkeys(note for one in tallies for note in one.notes)),
     )
 
 

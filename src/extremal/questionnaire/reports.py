@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extremal.columns.files import format_of, json_lines
+from extremal.columns.frames import column_of
 from extremal.columns.lists import is_missing, plain
 from extremal.errors import ExtremalError, InvalidParameter, MalformedFile, UnknownLabel
 from extremal.estimate import estimate_frequencies, estimate_workload
 from extremal.estimate.channels import channel_of
 from extremal.estimate.crosstab import column_in
+from extremal.estimate.reports.counts import refuse_counted_rows
 from extremal.estimate.reports.files import read_columns
+from extremal.estimate.reports.sample import Sample
 from extremal.mechanism import Mechanism
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.release import plain_value
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 HASH_KEY = "questionnaire"  # of a line, with the hash of what made its reports
 NEVER = "a record must be one that the questionnaire reports"
-COLUMNS = ("by", "weights", "strata", "cluster", "population")  # options that may name a column
+DESCRIBED = ("weights", "strata", "cluster", "population")  # options that make a sample
 
 
 class CollectedReports:
@@ -52,7 +55,7 @@ class CollectedReports:
     def lists(self, names: Sequence[str]) -> dict[str, list[Any]]:
         """Columns as lists of Python's own values, None where there is none, sets as tuples."""
         if self.path is None:
-            return {name: list(map(_own, self._column(name))) for name in names}
+            return self._lists_in_memory(names)
         wanted = {name: m for name, m in self.asked.questions.items() if name in names}
         found: dict[str, list[Any]] = {name: [] for name in names}
         for part in read_columns(self.path, wanted, [n for n in names if n not in wanted], self.check_hash, "frame"):
@@ -60,9 +63,17 @@ class CollectedReports:
                 found[name] += map(_own, part[name])
         return found
 
-    def _column(self, name: str) -> Any:
-        """One that is not in a file."""
-        return column_in(self.given, name, "reports are a data frame, a file, or a list of records {question: report}")
+    def _lists_in_memory(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        needed = "reports are a data frame, a file, or a list of records {question: report}"
+        found = {name: list(map(_own, column_in(self.given, name, needed))) for name in names}
+        if len({len(column) for column in found.values()}) > 1:
+            sizes = [len(column) for column in found.values()]
+            raise InvalidParameter("columns must be of one length", parameter=", ".join(names), value=sizes)
+        asked = self.asked.questions
+        refuse_counted_rows(
+            self.given, {name: (found[name], asked[name].m if name in asked else None) for name in names}
+        )
+        return found
 
     def answered(self, names: Sequence[str], some: Collection[str]) -> dict[str, list[Any]]:
         """The same columns without the rows that answer none of `some`, where there are any."""
@@ -80,10 +91,12 @@ class CollectedReports:
         source: Any = self.given
         column: str | None = question
         if isinstance(self.given, Mapping):
-            named = [options[key] for key in COLUMNS if isinstance(options.get(key), str)]
-            lists = self.lists([question, *named])
-            options |= {key: lists[options[key]] for key in COLUMNS if isinstance(options.get(key), str)}
-            source, column = lists[question], None
+            by, described = options.get("by"), {key: options.pop(key) for key in DESCRIBED if key in options}
+            source, column = self.lists([question, by] if isinstance(by, str) else [question])[question], None
+            if described or "sample" in options:
+                options["sample"] = Sample.of(options.get("sample"), **described).beside(self.given)
+            if by is not None:
+                options["by"] = column_of(self.given, by, "by")
         if goal is None:
             return estimate_frequencies(source, mechanism, column=column, check_hash=self.check_hash, **options)
         return estimate_workload(source, mechanism, goal, column=column, check_hash=self.check_hash, **options)

@@ -25,6 +25,7 @@ References: Rao and Scott, Ann. Statist. 12 (1984); Thomas and Rao, JASA 82 (198
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from extremal.estimate.hypothesis_tests.reports import (
     Surveyed,
     counted,
     crossed,
+    notes_of,
     refuse_uncountable,
     significance,
     surveyed,
@@ -99,14 +101,15 @@ def test_distribution(
     expected = expected / expected.sum()
     scores = Scores.of_mechanism(mechanism, expected)
     drawn = Sample.of(sample)
-    if drawn.independent:
-        return _of_counts(mechanism, expected, scores, counted(given), number, size)
-    survey = surveyed(given, drawn)
-    outputs = survey.values[:, 0]
-    if (expected[outputs] == 0).any():
-        return _of_counts(mechanism, expected, scores, np.bincount(outputs, minlength=mechanism.m), number, size)
-    centre = scores.at(np.arange(mechanism.m)).T @ expected
-    return _rao_scott(_FOLLOWED, survey, scores.at(outputs) - centre, scores.dimension, size)
+    survey = None if drawn.independent else surveyed(given, drawn)
+    outputs = np.zeros(0, np.intp) if survey is None else survey.values[:, 0]
+    if survey is None or (expected[outputs] == 0).any():
+        seen = counted(given) if survey is None else np.bincount(outputs, minlength=mechanism.m)
+        found = _of_counts(mechanism, expected, scores, seen, number, size)
+    else:
+        centre = scores.at(np.arange(mechanism.m)).T @ expected
+        found = _rao_scott(_FOLLOWED, survey, scores.at(outputs) - centre, scores.dimension, size)
+    return replace(found, notes=notes_of(given, found.n, survey))
 
 
 test_distribution.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
@@ -336,7 +339,8 @@ def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int
     freedom, degrees = trace**2 / squares, survey.drawn.degrees
     found = float(fdtrc(freedom, degrees, statistic / trace))
     method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees} degrees of freedom"
-    return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, survey.drawn.units_in_words)
+    words, notes = survey.drawn.units_in_words, survey.drawn.notes
+    return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, words, notes)
 
 
 def _on(scores: Scores, kept: Any) -> Scores:

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from extremal.errors import InvalidParameter, NotIdentified
-from extremal.estimate.hypothesis_tests.reports import Counts, Surveyed, counted, significance, surveyed
+from extremal.estimate.hypothesis_tests.reports import (
+    Counts,
+    Surveyed,
+    counted,
+    notes_of,
+    significance,
+    surveyed,
+)
 from extremal.estimate.hypothesis_tests.tails import UNIT, Tail, on_grid
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports
@@ -45,6 +52,7 @@ class LikelihoodRatioTest:
         n: number of reports.
         exact: whether the probabilities are exact up to rounding, or Chernoff's bounds.
         sample: how the respondents were drawn, in a few words; probabilities are then limits for many clusters.
+        notes: sentences on how the reports were read.
     """
 
     statistic: float
@@ -56,9 +64,15 @@ class LikelihoodRatioTest:
     n: int
     exact: bool
     sample: str = ""
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.p_value <= self.alpha
+
+    @property
+    def nobs(self) -> int:
+        """`n`, by the name that statsmodels gives it."""
+        return self.n
 
     def summary(self) -> str:
         """A few lines for a person."""
@@ -72,6 +86,7 @@ class LikelihoodRatioTest:
                 f"  log-likelihood ratio  {number(self.statistic, 6)}, critical value {number(self.critical, 6)}",
                 f"  false alarm           at most {number(self.level, 4)}   ({kind})",
                 f"  miss                  at most {number(self.missed, 4)}",
+                *(f"Note: {note}" for note in self.notes),
             ]
         )
 
@@ -88,6 +103,7 @@ class BayesTest:
         decision: position of the most probable hypothesis.
         n: number of reports.
         sample: how the respondents were drawn, in a few words; empty for a simple sample.
+        notes: sentences on how the reports were read.
     """
 
     posterior: Floats
@@ -95,6 +111,12 @@ class BayesTest:
     decision: int
     n: int
     sample: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def nobs(self) -> int:
+        """`n`, by the name that statsmodels gives it."""
+        return self.n
 
     @property
     def error(self) -> float:
@@ -107,9 +129,9 @@ class BayesTest:
             [f"{i}{' *' if i == self.decision else ''}", number(float(like), 6), number(float(p), 4)]
             for i, (like, p) in enumerate(zip(self.log_likelihoods, self.posterior, strict=True))
         ]
-        return f"{head('Test: Bayes', self.n, self.sample)}; * most probable\n" + aligned(
-            ["hypothesis", "log-likelihood", "posterior"], rows, left=1
-        )
+        table = aligned(["hypothesis", "log-likelihood", "posterior"], rows, left=1)
+        first = f"{head('Test: Bayes', self.n, self.sample)}; * most probable"
+        return "\n".join([first, table, *(f"Note: {note}" for note in self.notes)])
 
     __str__ = summary
 
@@ -190,7 +212,8 @@ def test_hypotheses(
     given, drawn = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash), Sample.of(sample)
     survey = None if drawn.independent else surveyed(given, drawn)
     if p1 is None:
-        return _most_probable(given, survey, p0, prior)
+        bayes = _most_probable(given, survey, p0, prior)
+        return replace(bayes, notes=notes_of(given, bayes.n, survey))
     if prior is not None:
         raise InvalidParameter(
             "prior belongs to a list of hypotheses", parameter="prior", value=prior, hint="Give [p0, p1] as a list."
@@ -198,8 +221,11 @@ def test_hypotheses(
     first, second = marginals(mechanism, p0, p1)
     refuse_same(log_ratios(first, second))
     if survey is not None:
-        return _surveyed_ratio(survey, mechanism, (first, second), as_prior(p0, "p0", k=mechanism.k).values, size)
-    return _counted_ratio(counted(given), first, second, size, mechanism.k)
+        null = as_prior(p0, "p0", k=mechanism.k).values
+        found = _surveyed_ratio(survey, mechanism, (first, second), null, size)
+    else:
+        found = _counted_ratio(counted(given), first, second, size, mechanism.k)
+    return replace(found, notes=notes_of(given, found.n, survey))
 
 
 test_hypotheses.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
@@ -272,6 +298,20 @@ def refuse_same(ratios: Floats) -> None:
             "number of them decides",
             parameter="p1",
         )
+
+
+def _refuse_alike(under: Sequence[Floats]) -> None:
+    """Raise where two of a list of hypotheses give the same reports: they would share what speaks for one."""
+    for j, later in enumerate(under):
+        for i, earlier in enumerate(under[:j]):
+            if not np.abs(log_ratios(earlier, later)).max() > SAME:
+                raise NotIdentified(
+                    "the reports must differ between the hypotheses: they have the same distribution under two of the "
+                    "list, so no number of them decides",
+                    parameter="p0",
+                    value=f"p0[{i}] and p0[{j}]",
+                    hint="Leave one of them out.",
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,11 +392,10 @@ def _bayes(seen: Floats, mechanism: Mechanism, hypotheses: Any, prior: Any, n: i
         )
     weights = np.full(len(given), 1 / len(given)) if prior is None else as_prior(prior, "prior", k=len(given)).values
     used = seen > 0
-    likelihoods: list[float] = []
-    for hypothesis in given:
-        with np.errstate(divide="ignore"):
-            logs = np.log(mechanism.marginal(as_prior(hypothesis, f"p0[{len(likelihoods)}]", k=mechanism.k)))
-        likelihoods.append(float(seen[used] @ logs[used]))
+    under = [mechanism.marginal(as_prior(one, f"p0[{i}]", k=mechanism.k)) for i, one in enumerate(given)]
+    _refuse_alike(under)
+    with np.errstate(divide="ignore"):
+        likelihoods = [float(seen[used] @ np.log(marginal[used])) for marginal in under]
     with np.errstate(divide="ignore"):
         joint = np.array(likelihoods) + np.log(weights)
     if not np.isfinite(joint).any():

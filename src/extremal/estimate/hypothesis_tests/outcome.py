@@ -21,6 +21,7 @@ class TestResult:
         method: "limiting χ² distribution", or how many draws.
         n: number of reports.
         sample: how the respondents were drawn, in a few words; empty for a simple sample.
+        notes: sentences on how the reports were read.
     """
 
     __test__ = False  # a test runner must not collect it
@@ -33,12 +34,18 @@ class TestResult:
     method: str
     n: int
     sample: str = ""
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.p_value <= self.alpha
 
+    @property
+    def nobs(self) -> int:
+        """`n`, by the name that statsmodels gives it."""
+        return self.n
+
     def summary(self) -> str:
-        """Three lines for a person."""
+        """A few lines for a person."""
         verdict = "rejected" if self else "not rejected"
         degrees = "1 degree" if self.freedom == 1 else f"{self.freedom} degrees"
         return "\n".join(
@@ -46,6 +53,7 @@ class TestResult:
                 head(f"Test: {self.hypothesis}", self.n, self.sample),
                 f"  {verdict} at α = {self.alpha:g}: p = {number(self.p_value, 4)}   ({self.method})",
                 f"  statistic {number(self.statistic, 6)}, {degrees} of freedom",
+                *(f"Note: {note}" for note in self.notes),
             ]
         )
 

@@ -14,6 +14,7 @@ from extremal.columns.column import refuse_lazy, refuse_missing
 from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
+from extremal.estimate.reports.counts import refuse_counted_rows
 from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import named_files, read_columns
 from extremal.estimate.reports.sample import Sample
@@ -150,10 +151,10 @@ def surveyed_pairs(source: Any, columns: Mapping[str, Mechanism | None], sample:
             "a sample cannot be read from a file", parameter="frame", hint="Read the file into a data frame."
         )
     (batch,) = _batches(source, columns, check_hash=False)
-    found = [
-        _public(batch[name], name, {}) if m is None else coded(batch[name], m, name) for name, m in columns.items()
-    ]
-    return Surveyed.of(found, sample.beside(source).drawn(found[0].size))
+    found = _coded_pair(batch, columns, {name: {} for name in columns})
+    drawn = sample.beside(source).drawn(found[0].size)
+    refuse_counted_rows(source, _told(batch, columns), bool(drawn.notes))
+    return Surveyed.of(found, drawn)
 
 
 def crossed(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Counts:
@@ -162,11 +163,9 @@ def crossed(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bo
     publics: dict[str, dict[Any, int]] = {name: {} for name in names}
     cells: dict[tuple[int, int], int] = {}
     for batch in _batches(source, columns, check_hash):
-        first, second = (
-            _public(batch[name], name, publics[name]) if m is None else coded(batch[name], m, name)
-            for name, m in columns.items()
-        )
-        pairs, numbers = np.unique(np.stack([first, second]), axis=1, return_counts=True)
+        found = _coded_pair(batch, columns, publics)
+        refuse_counted_rows(source, _told(batch, columns))
+        pairs, numbers = np.unique(np.stack(found), axis=1, return_counts=True)
         for i, j, count in zip(*pairs.tolist(), numbers.tolist(), strict=True):
             cells[i, j] = cells.get((i, j), 0) + count
     sizes = [len(publics[name]) if m is None else m.m for name, m in columns.items()]
@@ -176,6 +175,30 @@ def crossed(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bo
     for (i, j), count in cells.items():
         table[i, j] = count
     return table
+
+
+def _coded_pair(
+    batch: Mapping[str, Any], columns: Mapping[str, Mechanism | None], publics: dict[str, dict[Any, int]]
+) -> list[Codes]:
+    """Codes of two columns of one length."""
+    found = [
+        _public(batch[name], name, publics[name]) if m is None else coded(batch[name], m, name)
+        for name, m in columns.items()
+    ]
+    sizes = tuple(codes.size for codes in found)
+    if len(set(sizes)) > 1:
+        raise InvalidParameter("both columns must be of one length", parameter="lengths", value=sizes)
+    return found
+
+
+def _told(batch: Mapping[str, Any], columns: Mapping[str, Mechanism | None]) -> dict[Any, tuple[Any, int | None]]:
+    """Each column with how many values it can take."""
+    return {name: (batch[name], None if m is None else m.m) for name, m in columns.items()}
+
+
+def notes_of(given: Reports, n: int, survey: Surveyed | None = None) -> tuple[str, ...]:
+    """Sentences on how n reports were read."""
+    return given.look_alike(n) + (() if survey is None else survey.drawn.notes)
 
 
 def _public(values: Any, name: str, known: dict[Any, int]) -> Codes:

@@ -29,6 +29,7 @@ class ModelMatrix:
         terms: names of the columns.
         given: the public covariates (n × columns) that a hidden covariate may depend on.
         given_terms: names of those.
+        columns: the names of the variables.
         again: the matrix for the rows of another frame.
     """
 
@@ -36,6 +37,7 @@ class ModelMatrix:
     terms: list[str]
     given: Floats
     given_terms: list[str]
+    columns: list[str]
     again: Callable[[Any], Floats]
 
     @classmethod
@@ -44,9 +46,9 @@ class ModelMatrix:
         from formulaic import Formula
 
         terms = _terms(right, ordered)
-        needed = set().union(*(variables(term, table.columns) for term in terms))
+        needed = sorted(set().union(*(variables(term, table.columns) for term in terms)))
         name = hidden[0] if hidden else None
-        refuse_gaps(table, sorted(needed - {name}))
+        refuse_gaps(table, [column for column in needed if column != name])
         matrix = _matrix(Formula(terms), table if hidden is None else _copies(table, *hidden))
         kept = list(matrix.columns.drop(INTERCEPT, errors="ignore") if ordered else matrix.columns)
         copies = 1 if hidden is None else hidden[1].k
@@ -54,15 +56,15 @@ class ModelMatrix:
         rest = _matrix(_public(terms, name, table.columns), table)
 
         def again(frame: Any) -> Floats:
-            other = as_table(frame)
-            for column in sorted(needed):
+            other, _ = without_unused(as_table(frame))
+            for column in needed:
                 refuse_absent(column, list(other.columns), "frame")
-            refuse_gaps(other, sorted(needed))
+            refuse_gaps(other, needed)
             if hidden is not None and hidden[0] in other.columns:
                 other = other.assign(**{hidden[0]: _true_values(other[hidden[0]], hidden[1])})
             return _numbers(_matrix(matrix.model_spec, other)[kept], right)
 
-        return cls(matrices, kept, _numbers(rest, right), list(rest.columns), again)
+        return cls(matrices, kept, _numbers(rest, right), list(rest.columns), needed, again)
 
 
 def as_table(frame: Any) -> Any:
@@ -90,6 +92,16 @@ def as_table(frame: Any) -> Any:
     if not len(table):
         raise InvalidParameter("frame must have rows", parameter="frame", value=0)
     return table
+
+
+def without_unused(table: Any) -> tuple[Any, dict[str, list[Any]]]:
+    """The table without the categories that do not occur, as R drops unused levels; and which they are."""
+    import pandas
+
+    known = [name for name in table.columns if isinstance(table[name].dtype, pandas.CategoricalDtype)]
+    kept = {name: table[name].cat.remove_unused_categories() for name in known}
+    unused = {name: [c for c in table[name].cat.categories if c not in kept[name].cat.categories] for name in known}
+    return table.assign(**kept), {name: left_out for name, left_out in unused.items() if left_out}
 
 
 def sides(formula: Any) -> tuple[str, str]:

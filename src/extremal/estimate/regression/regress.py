@@ -13,14 +13,17 @@ from extremal.errors import InvalidParameter
 from extremal.estimate.hypothesis_tests.reports import coded, refuse_uncountable
 from extremal.estimate.regression.likelihood import Hidden, Likelihood
 from extremal.estimate.regression.maximum import maximised, refuse_dependent
-from extremal.estimate.regression.model_matrix import ModelMatrix, as_table, refuse_gaps, sides
+from extremal.estimate.regression.model_matrix import ModelMatrix, as_table, refuse_gaps, sides, without_unused
 from extremal.estimate.regression.outcomes import Linear, OutcomeFamily, Polytomous, ProportionalOdds
 from extremal.estimate.regression.result import RegressionResult
+from extremal.estimate.reports.counts import refuse_counted_rows
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import DrawnSample
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.tables import shortened
 
+MOST_NAMED = 60  # characters of the levels that a note names
 MOST_CLUSTERS = 500  # whose parts of the information are looked at one by one; beyond, they are enough
 FAMILIES = ("categorical", "ordered", "linear")
 
@@ -72,7 +75,7 @@ def regress(
     True
     """
     given = Sample.of(sample, weights=weights)
-    table = as_table(frame)
+    table, unused = without_unused(as_table(frame))
     left, right = sides(formula)
     mechanisms = _by_column(mechanism, left, list(table.columns))
     covariates = [name for name in mechanisms if name != left]
@@ -80,14 +83,20 @@ def regress(
     chosen = _family(family, table[left], mechanisms.get(left))
     hidden = (covariates[0], mechanisms[covariates[0]]) if covariates else None
     design = ModelMatrix.of(right, table, hidden, chosen == "ordered")
-    drawn = given.beside(table).drawn(len(table))
+    drawn = given.beside(frame).drawn(len(table))
+    most = {name: (table[name], mechanisms[name].m if name in mechanisms else None) for name in [left, *design.columns]}
+    refuse_counted_rows(table, most, bool(drawn.notes))
     outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
     likelihood = _likelihood(design, outcome, drawn.weights * (len(table) / drawn.weights.sum()), hidden, table)
     return RegressionResult(
         formula=formula,
         model=_title(chosen, likelihood.family),
         n=len(table),
-        assumed=_notes(covariates, robust, not given.empty),
+        assumed=(
+            *_notes(covariates, robust, not given.empty),
+            *drawn.notes,
+            *(_left_out(name, unused[name]) for name in most if name in unused and name not in mechanisms),
+        ),
         design_of=design.again,
         drawn_as="" if given.empty else drawn.units_in_words,
         **_fitted(likelihood, drawn, robust or not given.empty),
@@ -221,7 +230,7 @@ def _public_categories(values: Any, chosen: str) -> tuple[Any, list[str]]:
             value=values.name,
             hint="pandas.Categorical(..., categories=[...], ordered=True), or numbers.",
         )
-    kept = values.cat.remove_unused_categories() if known else pandas.Series(pandas.Categorical(values))
+    kept = values if known else pandas.Series(pandas.Categorical(values))
     if len(kept.cat.categories) < 2:
         raise InvalidParameter("the outcome must take at least two values", parameter="formula", value=values.name)
     return kept.cat.codes.to_numpy(), [str(label) for label in kept.cat.categories]
@@ -237,6 +246,10 @@ def _title(chosen: str, outcome: OutcomeFamily) -> str:
     several = isinstance(outcome, Polytomous) and len(outcome.categories) > 2
     kinds = {"categorical": "logit", "ordered": "proportional odds", "linear": "linear"}
     return f"{'multinomial ' if several else ''}{kinds[chosen]} through the mechanism"
+
+
+def _left_out(name: str, levels: list[Any]) -> str:
+    return f"levels of {name} without a row are left out: {shortened(', '.join(map(str, levels)), MOST_NAMED)}"
 
 
 def _notes(hidden: list[str], robust: bool, drawn: bool) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ matched by label, whatever their order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.columns.column import distinct
-from extremal.columns.engines import engine_of
+from extremal.columns.engines import Engine, engine_of
 from extremal.columns.frames import is_frame, names_of, pandas_index, pick, refuse_absent
-from extremal.columns.lists import plain
+from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
 from extremal.mechanism.report_labels import BitLabels
@@ -24,8 +26,27 @@ from extremal.mechanism.report_labels import BitLabels
 LISTED = 1 << 16  # reports up to which those that never occur are listed, too
 MOST_COMPARED = 1 << 20  # outputs up to which an index is compared with all of them, in less than a second
 OTHER_MECHANISM = "Were these reports made by another mechanism?"
-COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "size", "len", "n_reports"})
-"""What libraries and people call a column of counts."""
+COUNT_NAMES = frozenset(
+    {
+        "n",
+        "n_obs",
+        "n_reports",
+        "nobs",
+        "count",
+        "counts",
+        "count()",
+        "count(*)",
+        "count_star()",
+        "cnt",
+        "num",
+        "number",
+    }
+    | {"freq", "frequency", "frequencies", "size", "len", "total", "0"}
+)
+"""What libraries and people call a column of counts; pandas calls it 0 where it has no name."""
+COUNTS_FROM = 10  # mean of whole-number weights from which they are taken for counts
+FEW_ROWS = 10  # fewer are a table of counts where there are counts beside them: nobody asks so few
+COINCIDENCES = 5  # pairs of equal rows that people must be expected to have: none occurs with probability e⁻⁵
 
 
 def count_reports(frame: Any, column: str, mechanism: Mechanism) -> dict[Label, int]:
@@ -61,10 +82,9 @@ def counted_reports(frame: Any, column: str, mechanism: Mechanism) -> tuple[dict
     """The counts of `count_reports`, and how many reports are missing."""
     engine, labels = engine_of(frame), mechanism.output_labels
     if engine is not None:
-        refuse_absent(column, engine.names(frame))
-        found = engine.counted(frame, column)
+        found = _counted_there(engine, frame, column, mechanism)
     else:
-        found = _counted_in_memory(frame, column)
+        found = _counted_in_memory(frame, column, mechanism)
     missing = 0
     listed = labels.count <= LISTED and not isinstance(labels, BitLabels)
     counts: dict[Label, int] = dict.fromkeys(mechanism.outputs, 0) if listed else {}
@@ -79,10 +99,22 @@ def counted_reports(frame: Any, column: str, mechanism: Mechanism) -> tuple[dict
     return counts, missing
 
 
-def _counted_in_memory(frame: Any, column: str) -> list[tuple[Any, int]]:
+def _counted_there(engine: Engine, frame: Any, column: str, mechanism: Mechanism) -> list[tuple[Any, int]]:
+    names = engine.names(frame)
+    refuse_absent(column, names)
+    found = engine.counted(frame, column)
+    if all(number == 1 for _, number in found):
+        amounts = {name: [value for value, _ in engine.counted(frame, name)] for name in names if _is_count_name(name)}
+        refuse_counted_rows(amounts, {column: ([value for value, _ in found], mechanism.m)})
+    return found
+
+
+def _counted_in_memory(frame: Any, column: str, mechanism: Mechanism) -> list[tuple[Any, int]]:
     if names_of(frame) is None:
         raise InvalidParameter("frame must be a data frame or a plan", parameter="frame", value=type(frame).__name__)
-    codes, labels = distinct(pick(frame, column, "column"), column)
+    values = pick(frame, column, "column")
+    refuse_counted_rows(frame, {column: (values, mechanism.m)})
+    codes, labels = distinct(values, column)
     numbers = np.bincount(codes + 1, minlength=len(labels) + 1).tolist()
     missing = [(None, numbers[0])] if numbers[0] else []
     return missing + [(plain(label), number) for label, number in zip(labels, numbers[1:], strict=False) if number]
@@ -151,7 +183,7 @@ def _as_floats(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         raise InvalidParameter("counts must be whole numbers", parameter="counts", value=str(values.dtype)) from None
 
 
-def refuse_uncounted(reports: Any, column: str | None, counts: bool | str, mechanism: Mechanism) -> None:
+def refuse_uncounted(reports: Any, counts: bool | str, mechanism: Mechanism) -> None:
     """Raise for what is a table of counts but would be read as raw reports."""
     if isinstance(reports, (set, frozenset)):
         raise InvalidParameter(
@@ -162,27 +194,78 @@ def refuse_uncounted(reports: Any, column: str | None, counts: bool | str, mecha
             raise InvalidParameter(
                 "counts may be a name only for data frames", parameter="counts", value=counts, hint="counts=True"
             )
-    elif is_frame(reports):
-        if column is not None:
-            _refuse_counted_frame(reports, column, mechanism)
-    else:
+    elif not is_frame(reports):
         _refuse_value_counts(reports, mechanism)
 
 
-def _refuse_counted_frame(frame: Any, column: str, mechanism: Mechanism) -> None:
-    """Raise where every report stands once beside a column that is called like counts."""
-    names = [name for name in names_of(frame) or [] if str(name).lower() in COUNT_NAMES and name != column]
-    if not names:
+def refuse_counted_rows(frame: Any, columns: Mapping[Any, tuple[Any, int | None]], counted: bool = False) -> None:
+    """Raise where rows are the cells of a table of counts: each combination of the columns stands once, beside a column
+    that is called like counts or weights that can only be counts.
+
+    Args:
+        frame: where the columns are from; anything else has no other column.
+        columns: by name, each with how many values it can take; None where that is not known.
+        counted: whether weights look like counts.
+    """
+    names = [name for name in names_of(frame) or [] if _is_count_name(name) and name not in columns]
+    names = [name for name in names if _are_counts(pick(frame, name, "counts"))]
+    if not (names or counted) or not _stand_once(columns):
         return
-    codes, labels = distinct(pick(frame, column, "column"), "reports")
-    whole = np.asarray(pick(frame, names[0], "counts")).dtype.kind in "iu"
-    if whole and 1 < codes.size == len(labels) <= mechanism.m:
+    if names:
         raise InvalidParameter(
             "every report occurs once beside a column of counts: say whether they are counted",
             parameter="counts",
             value=False,
-            hint=f"counts={names[0]!r} uses that column; drop it if these are single reports.",
+            hint=f"counts={names[0]!r} uses that column (where there is no counts=, repeat each row as often); drop it "
+            "if these are single reports.",
         )
+    raise InvalidParameter(
+        "every report stands once, with a whole number of weight: these are counts",
+        parameter="weights",
+        hint="Pass a mapping from report to count, or counts=…; weights are of single respondents.",
+    )
+
+
+def look_counted(weights: Floats) -> bool:
+    """Whether weights are whole numbers as large as counts are."""
+    return weights.size > 0 and bool((weights == np.floor(weights)).all()) and float(weights.mean()) >= COUNTS_FROM
+
+
+def _is_count_name(name: Any) -> bool:
+    return str(name).strip().lower() in COUNT_NAMES
+
+
+def _are_counts(column: Any) -> bool:
+    """Whether a column holds whole numbers that say more than that each row stands for itself."""
+    try:
+        return bool((whole_counts(column) != 1).any())
+    except InvalidParameter:
+        return False
+
+
+def _stand_once(columns: Mapping[Any, tuple[Any, int | None]]) -> bool:
+    """Whether the rows are a table's cells, each once, and not people who happen to differ.
+
+    People differ where a column tells them apart (an id, an exact age, a hash), or where they are few among many
+    cells: then pairs that coincide are not expected. Those are n(n − 1)/2 over the number of cells at least, by
+    Cauchy's inequality.
+    """
+    codes = [distinct(column, str(name))[0] for name, (column, _) in columns.items()]
+    levels = [int(np.count_nonzero(np.bincount(code + 1))) for code in codes]
+    n, sizes = codes[0].size, [most for _, most in columns.values()]
+    if n < 2 or math.prod(levels) < n or _combinations(codes) < n:
+        return False
+    cells = math.prod(level if most is None else most for level, most in zip(levels, sizes, strict=True))
+    apart = any(2 * level > n for level, most in zip(levels, sizes, strict=True) if most is None)
+    return n < FEW_ROWS or 2 * n > cells or (not apart and n * (n - 1) >= 2 * COINCIDENCES * cells)
+
+
+def _combinations(codes: list[Codes]) -> int:
+    """How many combinations of codes occur."""
+    found = codes[0]
+    for more in codes[1:]:
+        found = np.unique((found + 1) * (int(more.max()) + 2) + more, return_inverse=True)[1]
+    return int(np.unique(found).size)
 
 
 def _refuse_value_counts(reports: Any, mechanism: Mechanism) -> None:

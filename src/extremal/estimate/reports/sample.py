@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from extremal.columns.frames import column_of, is_frame, is_name, names_of
+from extremal.columns.frames import column_of, columns_of, is_frame, is_name, names_of, refuse_other_orders
 from extremal.columns.lists import Codes
 from extremal.errors import InvalidParameter
+from extremal.estimate.reports.counts import look_counted
 from extremal.estimate.reports.described import (
     REPLICATES,
     Joint,
@@ -30,6 +31,10 @@ from extremal.estimate.reports.described import (
 from extremal.estimate.reports.sampling import DrawnSample, Margins, rake
 from extremal.exact.weights import Floats
 
+COUNTED = (
+    "The weights are whole numbers and are taken for weights of single respondents: if they say how often a row "
+    "occurred, pass counts=…."
+)
 SAME = 1e-12  # of a share: replicate weights that differ by less are one replicate, rounded
 
 
@@ -148,7 +153,8 @@ class Sample:
         return self.simple and self.weights is None
 
     def beside(self, source: Any) -> Sample:
-        """The same with every name replaced by the column of `source`."""
+        """The same with every name replaced by the column of `source`, and every column in its order."""
+        refuse_other_orders(source, self.columns)
         found = replace(
             self,
             weights=_column(source, self.weights, "weights"),
@@ -162,6 +168,15 @@ class Sample:
             tuple((name, _columns(source, column, name), totals) for name, column, totals in self.margins)
         )
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Those that are given themselves, by the names that errors use."""
+        found = {"weights": self.weights, "strata": self.strata, "cluster": self.cluster}
+        if isinstance(self.replicate_weights, Mapping):
+            found["replicate_weights"] = next(iter(self.replicate_weights.values()), None)
+        found |= {name: column for name, column, _ in self.margins or ()}
+        return {name: column for name, column in found.items() if not is_name(column)}
+
     def _replicates_beside(self, source: Any) -> Any:
         if self.replicate_weights is None:
             return None
@@ -174,7 +189,7 @@ class Sample:
             )
         ((kind, columns),) = self.replicate_weights.items()
         if is_frame(columns):
-            columns = [columns[name] for name in columns.columns]
+            columns = list(columns_of(columns, names_of(columns) or []).values())
         elif not _are_names(columns):
             return {kind: columns}
         return {kind: np.column_stack([np.asarray(_column(source, one, "replicate_weights")) for one in columns])}
@@ -217,7 +232,14 @@ class Sample:
             replicates,
             scales,
             named.cluster is not None,
+            named._notes(n, rows),
         )
+
+    def _notes(self, n: int, rows: Any) -> tuple[str, ...]:
+        """Whether weights look like counts; beside replicate weights they are weights."""
+        if self.weights is None or self.replicate_weights is not None:
+            return ()
+        return (COUNTED,) if look_counted(checked_weights(self.weights, n, rows)[rows]) else ()
 
     def _margin_groups(self, n: int, rows: Any) -> list[tuple[Codes, Floats]]:
         """For each margin the group of each respondent, and the share of each group."""
@@ -370,18 +392,14 @@ def _refuse_alone(sample: Sample, units: int, strata: int) -> None:
 
 
 def _column(source: Any, column: Any, parameter: str) -> Any:
-    """As `column_of`, where a mapping from name to column is a frame, too."""
-    if isinstance(source, Mapping) and is_name(column):
-        if column not in source:
-            raise InvalidParameter(f"{parameter} must be the name of a column", parameter=parameter, value=column)
-        return source[column]
+    """As `column_of`, of what may not be given."""
     return None if column is None else column_of(source, column, parameter)
 
 
 def _columns(source: Any, column: Any, parameter: str) -> Any:
     """The same where several names are the combinations of their columns."""
     if not isinstance(column, Joint):
-        names = list(source) if isinstance(source, Mapping) else names_of(source)
+        names = names_of(source)
         if not (names and _are_names(column) and len(set(column)) == len(column) and set(column) <= set(names)):
             return _column(source, column, parameter)
         column = Joint(tuple(column))

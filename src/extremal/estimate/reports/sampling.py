@@ -102,6 +102,7 @@ class DrawnSample:
         margins: what the weights were raked to.
         replicates, scales: replicate weights, a row for each, and the factor of each one's squared deviation.
         clustered: whether units are clusters.
+        notes: sentences on how the weights were read.
     """
 
     weights: Floats
@@ -113,6 +114,7 @@ class DrawnSample:
     replicates: Floats | None = None
     scales: Floats | None = None
     clustered: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def plain(self) -> bool:

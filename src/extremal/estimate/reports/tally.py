@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from extremal.columns.column import Simulated, distinct, refuse_lazy, refuse_missing
 from extremal.columns.engines import engine_of
-from extremal.columns.frames import column_of, is_frame, pick
+from extremal.columns.frames import column_of, is_frame, is_name, pick, refuse_other_orders
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels.channel import Channel, Encoder, ListedReports
@@ -28,6 +28,7 @@ from extremal.estimate.reports.counts import (
     OTHER_MECHANISM,
     counted_reports,
     given_counts,
+    refuse_counted_rows,
     refuse_uncounted,
     whole_counts,
 )
@@ -42,7 +43,6 @@ FLOATS = "Beside missing values pandas makes whole numbers floats: use .astype('
 NO_REPORT = "Leave out those who did not report."
 FEWEST = 2  # reports: one says nothing about its own spread
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
-COUNTS_FROM = 10  # mean of whole-number weights, one for each different report, from which they are taken for counts
 
 
 @dataclass
@@ -147,7 +147,7 @@ class Reports:
             for batch in self._batches(Sample(weights=weights)):
                 batch.add_to(found, encoder, self.drop)
         for one in _refuse_number(found).values():
-            one.notes = self.look_alike(one.n)
+            one.notes += self.look_alike(one.n)
         return found
 
     def _counted_there(self, encoder: Encoder) -> Tally:
@@ -177,7 +177,7 @@ class Reports:
         found = {}
         batch.add_to(found, channel, self.drop)
         one = _refuse_number(found)[None]
-        one.notes = self.look_alike(one.n)
+        one.notes += self.look_alike(one.n)
         used, codes = np.unique(batch.codes[batch.kept], return_inverse=True)
         columns = [channel.statistic([_encoded(channel, batch.labels[code])], np.ones(1)) for code in used.tolist()]
         deviations = np.column_stack(columns) @ batch.drawn.of_labels(codes, used.size).T
@@ -215,7 +215,7 @@ class Reports:
 
     def _batches(self, sample: Sample) -> Iterator[Batch]:
         """Each piece of raw reports."""
-        refuse_uncounted(self.source, self.column, self.counts, self.mechanism)
+        refuse_uncounted(self.source, self.counts, self.mechanism)
         paths = named_files(self.source, "reports")
         if paths is None:
             yield self._in_memory(sample)
@@ -236,7 +236,9 @@ class Reports:
         made = {column: self.mechanism}
         for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
             drawn = Sample(batch[weights[0]]) if weights else Sample()
-            yield Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None)
+            found = Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None)
+            self._refuse_counted(found, batch[column])
+            yield found
 
     def _in_memory(self, sample: Sample) -> Batch:
         source = self.source
@@ -255,14 +257,29 @@ class Reports:
                 value=None,
                 hint='Give column="answer".',
             )
+        reports, groups = pick(source, self.column, "column") if framed else source, self.groups()
+        refuse_other_orders(source, {**sample.columns, **{f"by[{i}]": one for i, one in enumerate(groups or [])}})
         batch = Batch.of(
-            pick(source, self.column, "column") if framed else source,
+            reports,
             sample.beside(source),
-            self.groups(),
+            groups,
             pick(source, self.counts, "counts") if isinstance(self.counts, str) else None,
         )
-        batch.refuse_counted(self.mechanism.m)
+        self._refuse_counted(batch, reports)
         return batch
+
+    def _refuse_counted(self, batch: Batch, reports: Any) -> None:
+        """Raise for a table of counts that would be read as raw reports."""
+        if self.counts:
+            return
+        columns: dict[Any, tuple[Any, int | None]] = {
+            "reports" if self.column is None else self.column: (reports, self.mechanism.m)
+        }
+        names = self.by if isinstance(self.by, (list, tuple)) else [self.by]
+        for i, group in enumerate(batch.groups or []):
+            named = is_frame(self.source) and is_name(names[i])
+            columns[names[i] if named else f"by[{i}]"] = (group, None)
+        refuse_counted_rows(self.source, columns, bool(batch.notes))
 
     def look_alike(self, n: int) -> tuple[str, ...]:
         """A note where reports could be counts: as many whole numbers as outputs, given as numbers."""
@@ -277,7 +294,7 @@ class Reports:
         if self.by is None:
             return None
         if isinstance(self.by, list) and self.by and not isinstance(self.by[0], (str, int, float, bool, tuple)):
-            return self.by  # columns themselves
+            return [column_of(self.source, one, f"by[{i}]") for i, one in enumerate(self.by)]  # columns themselves
         if is_frame(self.source) and isinstance(self.by, (list, tuple)):
             return [pick(self.source, name, "by") for name in self.by]
         return [column_of(self.source, self.by, "by")]
@@ -321,18 +338,10 @@ class Batch:
     def _weighted(self) -> bool:
         return not self.sample.empty and self.drawn.weighted
 
-    def refuse_counted(self, outputs: int) -> None:
-        """Raise where every report stands once beside weights that can only be counts."""
-        n = self.codes.size
-        if not (self._weighted and 1 < n <= outputs and np.unique(self.codes).size == n):
-            return
-        w = self.drawn.weights
-        if (w == np.floor(w)).all() and w.mean() >= COUNTS_FROM:
-            raise InvalidParameter(
-                "every report stands once, with a whole number of weight: these are counts",
-                parameter="weights",
-                hint="Pass a mapping from report to count, or counts=…; weights are of single respondents.",
-            )
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Whether weights look like counts; beside counts they are weights."""
+        return self.drawn.notes if self._weighted and self.repeats is None else ()
 
     def add_to(self, tallies: dict[Any, Tally], encoder: Encoder, drop: bool) -> None:
         """Count the reports; the missing ones are left out with `drop`, else refused."""
@@ -346,6 +355,7 @@ class Batch:
         keys = {j: _encoded(encoder, self.labels[j]) for j in occur}
         for i, name in enumerate(names):
             into = tallies.setdefault(name, Tally())
+            into.notes = self.notes
             for j in np.flatnonzero(numbers[i]).tolist():
                 sums = () if amounts is None else (float(amounts[i, j]), float(squares[i, j]))
                 into.add(keys[j], int(numbers[i, j]), *sums)

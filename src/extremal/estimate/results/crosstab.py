@@ -56,6 +56,7 @@ class CrosstabEstimate(Tabled):
         effective_n: Kish's (Σw)²/Σw²; n without weights.
         cells: which cells of the flattened table occur.
         sampling: how their shares deviate between units, if the sample is more than weights.
+        notes: sentences on how the rows were read.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1)
@@ -72,6 +73,7 @@ class CrosstabEstimate(Tabled):
     effective_n: float
     cells: Any = field(default=None, repr=False)
     sampling: Sampling | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[tuple[Label, Label], ...]:

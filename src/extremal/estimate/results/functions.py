@@ -296,6 +296,11 @@ class QuantileEstimate:
     n: int = 0
     sample: str = ""
 
+    @property
+    def nobs(self) -> int:
+        """`n`, by the name that statsmodels gives it."""
+        return self.n
+
     def summary(self) -> str:
         """With the head of every summary."""
         return f"{head(f'Estimate: quantile {self.q:g}', self.n, self.sample)}: {self!r}"

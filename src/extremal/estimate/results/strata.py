@@ -105,6 +105,11 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
         """Standard errors by stratum and input, a pandas Series."""
         return self._stacked(lambda one: one.bse)
 
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
+        """Confidence limits, one row (low, high) for each input of each stratum in turn; `simultaneous` within each
+        stratum, as in `to_frame`."""
+        return np.concatenate([one.interval(level, simultaneous) for one in self.values()])
+
     def conf_int(self, alpha: float = 0.05) -> Any:
         """Limits by stratum and input, a pandas DataFrame."""
         return self._stacked(lambda one: one.conf_int(alpha))
