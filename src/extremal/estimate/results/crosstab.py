@@ -96,9 +96,9 @@ class CrosstabEstimate(Tabled):
     @cached_property
     def estimate(self) -> Floats:
         """The unbiased joint frequencies L₁ F L₂ᵀ; entries may be negative."""
-        return self._mean(self.table)
+        return self.mean_of(self.table)
 
-    def _mean(self, table: Floats, power: int = 1) -> Floats:
+    def mean_of(self, table: Floats, power: int = 1) -> Floats:
         """What pairs of reports in these shares contribute to each cell, to a power."""
         return np.asarray(self.first.influence**power @ table @ (self.second.influence**power).T)
 
@@ -115,11 +115,11 @@ class CrosstabEstimate(Tabled):
         """What each pair of reports contributes to a linear function of the cells."""
         return np.asarray((self.first.influence.T @ function @ self.second.influence).ravel())
 
-    def _expected(self) -> Floats | None:
-        """The shares of the pairs of reports at the nearest joint distribution; None where they are not listed."""
+    def _expected(self, p: Floats) -> Floats | None:
+        """The shares of the pairs of reports when the answers are distributed as p; None where they are not listed."""
         if self.first.matrix is None or self.second.matrix is None:
             return None
-        return np.asarray((self.first.matrix.T @ self.plausible @ self.second.matrix).ravel())
+        return np.asarray((self.first.matrix.T @ p @ self.second.matrix).ravel())
 
     def _given(self, values: Floats) -> Floats:
         """The mean of a number that each pair of reports has, given each pair of answers."""
@@ -136,7 +136,7 @@ class CrosstabEstimate(Tabled):
         """The variance of one pair's contribution to each cell: the larger of the fitted and the seen."""
         p = self.plausible
         fitted = self._moments(p) - p**2
-        seen = self._mean(self.squares, 2) + self.estimate**2 - 2 * self._mean(self.squares) * self.estimate
+        seen = self.mean_of(self.squares, 2) + self.estimate**2 - 2 * self.mean_of(self.squares) * self.estimate
         return np.asarray(np.maximum(np.maximum(fitted, seen), 0.0))
 
     @property
@@ -161,7 +161,7 @@ class CrosstabEstimate(Tabled):
         moved = np.einsum(
             "xa,abu,zb->xzu", self.first.influence, seen.reshape(*self.table.shape, -1), self.second.influence
         )
-        privacy = np.maximum(self._moments(p) - p, 0.0)
+        privacy = np.maximum(self._moments(self.spread) - self.spread, 0.0)
         variance = self.sampling.floored(moved.reshape(p.size, -1), privacy.ravel()).reshape(p.shape)
         if level is None:
             return np.asarray(np.divide(self._unit, variance, out=np.ones_like(variance), where=variance > 0))
@@ -213,7 +213,7 @@ class CrosstabEstimate(Tabled):
         value = float((a * self.estimate).sum())
         error = float(np.sqrt(self.covariance_of([a])[0, 0]))
         limits = None
-        if self._expected() is not None and np.ptp(a) > 0:
+        if self._expected(self.plausible) is not None and np.ptp(a) > 0:
             limits = partial(self._linear_limits, a, value, error)
         return FunctionEstimate(value, value, error, limits, self.degrees, "linear function", self.n, self.sample)
 
@@ -221,7 +221,7 @@ class CrosstabEstimate(Tabled):
     def _few(self) -> bool:
         """Whether every pair's contribution can be looked at."""
         return (
-            self._expected() is not None
+            self._expected(self.plausible) is not None
             and self.n <= MOST_ENUMERATED
             and self.estimate.size * self.table.size <= MOST_VALUES
         )
@@ -344,7 +344,7 @@ class CrosstabEstimate(Tabled):
         if self.sampling is not None:
             return self.sampling.covariance_of(b[:, self.cells] @ self.sampling.deviations, self._noise(functions, b))
         seen = _moment(b, self.squares.ravel(), b @ self.table.ravel()) / self.effective_n
-        share = self._expected()
+        share = self._expected(self.plausible)
         if share is None:
             return seen
         fitted = _moment(b, share, b @ share) / self.effective_n
@@ -354,21 +354,20 @@ class CrosstabEstimate(Tabled):
         return np.asarray(whole * np.outer(scale, scale))
 
     def _noise(self, functions: list[Floats], b: Floats) -> Floats:
-        """E Cov(B | X, Z) of one pair; 0 where reports are too many to list."""
-        share = self._expected()
+        """E Cov(B | X, Z) of one pair, by squared weights; 0 where reports are too many to list."""
+        share = self._expected(self.spread)
         if share is None:
             return np.zeros((len(functions), len(functions)))
         flat = np.stack([a.ravel() for a in functions])
-        return np.asarray((b * share) @ b.T - (flat * self.plausible.ravel()) @ flat.T)
+        return np.asarray((b * share) @ b.T - (flat * self.spread.ravel()) @ flat.T)
 
     # -- what `Share` asks
 
     @cached_property
     def spread(self) -> Floats:
         """The nearest joint distribution by squared weights."""
-        if self.squares is self.table:
-            return self.plausible
-        return project_onto_simplex(self._mean(self.squares).ravel()).reshape(self.estimate.shape)
+        found = self.estimate if self.squares is self.table else self.mean_of(self.squares)
+        return project_onto_simplex(found.ravel()).reshape(found.shape)
 
     def functions(self, index: tuple[int, int], axis: int) -> tuple[Floats, Floats]:
         """A cell and its margin, as functions of the cells."""
@@ -394,7 +393,7 @@ class CrosstabEstimate(Tabled):
     def unseen(self, index: tuple[int, int], axis: int) -> Floats:
         """Rows (to the cell, to its margin) that hold all that pairs of reports can contribute between them, where not
         all are listed."""
-        if self._expected() is not None:
+        if self._expected(self.plausible) is not None:
             return np.zeros((0, 2))
         ends = [self.first.extremes[:, index[0]], self.second.extremes[:, index[1]]]
         return np.array([(own * other, own) for own in ends[axis] for other in ends[1 - axis]])
@@ -449,7 +448,7 @@ class PairEstimate(CrosstabEstimate):
     def _shaped(self, values: Floats) -> Floats:
         return np.asarray(values.reshape(len(self.first.inputs), len(self.second.inputs)))
 
-    def _mean(self, table: Floats, power: int = 1) -> Floats:
+    def mean_of(self, table: Floats, power: int = 1) -> Floats:
         return self._shaped(self._decoder**power @ table)
 
     def _moments(self, p: Floats) -> Floats:
@@ -462,8 +461,8 @@ class PairEstimate(CrosstabEstimate):
     def _worth(self, function: Floats) -> Floats:
         return np.asarray(function.ravel() @ self._decoder)
 
-    def _expected(self) -> Floats:
-        return np.asarray(self.plausible.ravel() @ self.pairs)
+    def _expected(self, p: Floats) -> Floats:
+        return np.asarray(p.ravel() @ self.pairs)
 
     def contributions(self, index: tuple[int, int], axis: int) -> tuple[Floats, Floats]:
         cell, margin = self.functions(index, axis)

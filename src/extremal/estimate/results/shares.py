@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from extremal.estimate.channels.channel import NEGLIGIBLE
 from extremal.estimate.intervals.ratios import Ratio, ratio_limits
+from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.results.functions import FunctionEstimate
 from extremal.exact.weights import Floats
 
@@ -60,40 +62,58 @@ class Share:
     @property
     def error(self) -> float:
         """Its standard error."""
-        return float(np.sqrt(self._variance(self.value))) / self._means[1] if self.known else float("nan")
+        return float(np.sqrt(self._variance())) / self._means[1] if self.known else float("nan")
 
-    def _fitted(self, r: float, p: Floats) -> tuple[float, float, float]:
-        """E (A − rB)², E E(A − rB | answers)² and E (A − rB) when the answers are distributed as p."""
-        cell, margin = self.table.functions(self.index, self.axis)
-        middle = cell - r * margin
-        squares = self.table.squares_of(self.index, self.axis, r)
-        return float((squares * p).sum()), float((middle**2 * p).sum()), float((middle * p).sum())
+    def _likely(self, shares: Floats, p: Floats) -> Floats:
+        """The distribution p of the answers, with that within the margin the nearest to what these shares of reports
+        say of the margin alone."""
+        line = self.table.functions(self.index, self.axis)[1] > 0
+        whole = min(float(self._contributions[1] @ shares.ravel()), 1.0)
+        rest = float(p[~line].sum())
+        if whole <= 0:
+            return p
+        found = p * ((1 - whole) / rest if rest > 0 else 0.0)
+        found[line] = whole * project_onto_simplex(self.table.mean_of(shares)[line] / whole)
+        return np.asarray(found)
 
-    def _spread(self, r: float, shares: Floats, p: Floats) -> float:
-        """The variance of A − rB of a pair with these shares of reports, or these of answers: the larger one."""
-        top, bottom = self._contributions
-        each = top - r * bottom
-        centre, fitted_centre = float(each @ self.table.table.ravel()), self._fitted(r, self.table.plausible)[2]
-        seen = float((each - centre) ** 2 @ shares.ravel())
-        whole, _, mean = self._fitted(r, p)
-        return max(seen, whole - 2 * mean * fitted_centre + fitted_centre**2, 0.0)
-
-    def _variance(self, r: float) -> float:
-        """Of the mean of A − rB."""
+    @cached_property
+    def _answers(self) -> tuple[Floats, Floats]:
+        """Likely answers, by weight and by squared weight."""
         table = self.table
-        if table.sampling is None:
-            return self._spread(r, table.squares, table.spread) / table.effective_n
+        return self._likely(table.table, table.plausible), self._likely(table.squares, table.spread)
+
+    def _fitted(self, p: Floats) -> tuple[float, float]:
+        """E (A − rB)² and E E(A − rB | answers)² when the answers are distributed as p, at the likely share r."""
+        cell, margin = self.table.functions(self.index, self.axis)
+        likely = self._answers[0]
+        r = float((cell * likely).sum()) / max(float((margin * likely).sum()), NEGLIGIBLE)
+        squares = self.table.squares_of(self.index, self.axis, r)
+        return float((squares * p).sum()), float(((cell - r * margin) ** 2 * p).sum())
+
+    def _each(self) -> Floats:
+        """A − rB of each pair of reports at the estimated share, of mean 0."""
         top, bottom = self._contributions
-        moved = (top - r * bottom)[table.cells] @ table.sampling.deviations
-        whole, middle, _ = self._fitted(r, table.plausible)
-        return float(table.sampling.floored(moved[None, :], np.array([max(whole - middle, 0.0)]))[0])
+        return np.asarray(top - self.value * bottom)
+
+    def _spread(self, shares: Floats, p: Floats) -> float:
+        """The variance of A − rB of a pair with these shares of reports, or these of answers: the larger one."""
+        return max(float(self._each() ** 2 @ shares.ravel()), self._fitted(p)[0])
+
+    def _variance(self) -> float:
+        """Of the mean of A − rB."""
+        table, answers = self.table, self._answers[1]
+        if table.sampling is None:
+            return self._spread(table.squares, answers) / table.effective_n
+        whole, known = self._fitted(answers)
+        moved = self._each()[table.cells] @ table.sampling.deviations
+        return float(table.sampling.floored(moved[None, :], np.array([max(whole - known, 0.0)]))[0])
 
     def _effective(self, level: float) -> float:
         """How many independent pairs of equal weight are as precise, in limits of this level."""
-        table, r = self.table, float(np.clip(self.value, 0.0, 1.0))
+        table = self.table
         if not table.sample:
             return table.effective_n
-        unit, variance = self._spread(r, table.table, table.plausible), self._variance(r)
+        unit, variance = self._spread(table.table, self._answers[0]), self._variance()
         if table.sampling is None:
             return unit / variance if variance > 0 else table.effective_n
         return float(table.sampling.effective(np.array([unit]), np.array([variance]), level)[0])
