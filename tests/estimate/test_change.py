@@ -98,6 +98,15 @@ def test_repeated_reports_are_recognised() -> None:
         ex.estimate_change(data, "before", "again", M)
 
 
+def test_transitions_from_an_answer_that_nobody_gave_are_unknown() -> None:
+    m = ex.randomized_response(["no", "yes"], 6)
+    shares = ex.estimate_change({"a": ["no"] * 40, "b": ["no"] * 39 + ["yes"]}, "a", "b", m).transitions()
+    assert (shares["high"] > shares["low"]).all()
+    nobody = shares[shares["a"] == "yes"]
+    assert nobody["share"].isna().all()
+    assert nobody[["low", "high"]].to_numpy().tolist() == [[0.0, 1.0], [0.0, 1.0]]
+
+
 def test_clusters_and_refusals() -> None:
     data = waves(300, 4).assign(school=np.arange(300) // 15)
     found = ex.estimate_change(data, "before", "after", M, sample=ex.Sample(cluster="school"))

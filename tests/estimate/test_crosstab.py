@@ -126,8 +126,90 @@ def test_questions_that_the_table_cannot_answer() -> None:
     empty = ex.estimate_crosstab({"x": ["a"] * 50 + ["b"] * 2, "z": ["no"] * 52}, {"x": A, "z": B})
     with pytest.raises(ex.errors.InvalidParameter, match="estimated as positive"):
         empty.odds_ratio(rows=("a", "b"))
-    with pytest.raises(ex.errors.InvalidParameter, match="estimated as positive"):
-        empty.conditional("z")
+
+
+def test_an_answer_that_nobody_is_estimated_to_have_given_leaves_the_rest_of_the_table() -> None:
+    columns = {"x": ["a"] * 50 + ["b"] * 2, "z": ["no"] * 52}
+    found = ex.estimate_crosstab(columns, {"x": A, "z": B})
+    table = found.conditional("z")
+    rest, empty = table[table["z"] == "no"], table[table["z"] == "yes"]
+    assert rest["share"].sum() == pytest.approx(1)
+    assert (rest["high"] > rest["low"]).all()
+    assert empty[["share", "standard_error"]].isna().to_numpy().all()
+    assert (empty["low"] == 0).all()
+    assert (empty["high"] == 1).all()
+    assert table.attrs["notes"] == ["Nobody is estimated to have z = yes."]
+    one = found.share("a", "yes", "z")
+    assert np.isnan([one.estimate, one.standard_error]).all()
+    assert one.interval() == (0.0, 1.0)
+    assert "Note: Nobody is estimated to have z = yes." in one.summary()
+
+
+@pytest.mark.parametrize("epsilon", [1, 6])
+@pytest.mark.parametrize("yes", [0, 1, 6, 30])
+def test_a_share_within_a_group_that_is_seen_has_the_limits_of_its_own_reports(epsilon: float, yes: int) -> None:
+    m = ex.randomized_response(["no", "yes"], epsilon)
+    pairs = {"r": ["no", "yes"] * 2, "g": ["n", "n", "s", "s"], "k": [30 - yes, yes, 900, 700]}
+    table = ex.estimate_crosstab(pairs, {"r": m, "g": None}, counts="k")
+    own = ex.estimate_frequencies({"no": 30 - yes, "yes": yes}, m)
+    for level in (0.8, 0.95, 0.99):
+        low, high = own.interval(level)[1]
+        assert table.share("yes", "n", "g").interval(level) == pytest.approx((low, high))
+    rows = table.conditional("g").query("g == 'n'")
+    assert rows[["low", "high"]].to_numpy() == pytest.approx(own.interval())
+
+
+def test_a_share_of_reports_too_many_to_list_has_the_limits_of_its_own_reports() -> None:
+    m = ex.subset_selection(40, 1)
+    reports = m.privatize([i % 4 for i in range(60)])
+    group = [0, 1, 1] * 20
+    table = ex.estimate_crosstab({"x": reports, "g": group}, {"x": m, "g": None}).conditional("g")
+    own = ex.estimate_frequencies(reports[::3], m)
+    rows = table[table["g"] == 0]
+    assert rows[["low", "high"]].to_numpy() == pytest.approx(own.interval(), abs=1e-9)
+    assert rows["standard_error"].to_numpy() == pytest.approx(own.standard_error, rel=1e-6)
+
+
+def test_a_share_within_a_group_of_small_weights_is_as_sure_as_the_group() -> None:
+    m = ex.randomized_response(["no", "yes"], 3)
+    data = pd.DataFrame({"r": ["no", "no", "no", "yes"] * 50, "g": ["n", "s"] * 100, "w": [0.01, 1.0] * 100})
+    found = ex.estimate_crosstab(data, {"r": m, "g": None}, weights="w").share("no", "n", "g")
+    own = ex.estimate_frequencies(data.loc[data["g"] == "n", "r"].tolist(), m, weights=np.ones(100))
+    assert found.standard_error == pytest.approx(own.standard_error[0], rel=0.01)
+    assert found.interval() == pytest.approx(own.interval()[0].tolist(), abs=0.01)
+
+
+def test_shares_of_few_pairs_hold() -> None:
+    m, joint, truth = ex.randomized_response(2, 6), np.array([[0.98, 0.01], [0.005, 0.005]]), 0.98 / 0.99
+    chance = (m.matrix.T @ joint @ m.matrix).ravel()
+    draws = np.random.default_rng(8).multinomial(40, chance / chance.sum(), size=300)
+    held = np.zeros(2)
+    for table, times in zip(*np.unique(draws, axis=0, return_counts=True), strict=True):
+        pairs = {"x": [0, 0, 1, 1], "z": [0, 1, 0, 1], "k": table}
+        share = ex.estimate_crosstab(pairs, {"x": m, "z": m}, counts="k").share(0, 0, "x")
+        limits = np.array([share.interval(level) for level in (0.8, 0.95)])
+        held += times * ((limits[:, 0] <= truth) & (limits[:, 1] >= truth))
+    assert (held >= np.array([0.7, 0.9]) * 300).all()  # 4 standard errors below; Fieller's held in 0.6
+
+
+def test_a_share_that_none_of_six_hundred_contradicts() -> None:
+    m = ex.randomized_response(2, 6)
+    pairs = {"x": [0, 0, 1, 1], "z": [0, 1, 0, 1], "k": [300, 300, 0, 0]}
+    low, high = ex.estimate_crosstab(pairs, {"x": m, "z": m}, counts="k").share(0, 0, "z").interval()
+    # With a true share of 0.994 none of 300 is seen with probability 0.08: no 95% interval may exclude it.
+    assert low <= 0.994
+    assert low > 0.98
+    assert high == 1
+
+
+def test_the_error_of_a_share_is_never_below_the_noise_of_its_group() -> None:
+    m = ex.randomized_response(["no", "yes"], 1)
+    data = pd.DataFrame({"r": ["no"] * 60 + ["yes"] * 40, "c": list(range(10)) * 10, "g": ["x", "y"] * 50})
+    sampled = ex.estimate_crosstab(data, {"r": m, "g": None}, sample=ex.Sample(cluster="c"))
+    keep, give = m.matrix[0]
+    noise = np.sqrt(keep * give / 50) / (keep - give)
+    assert sampled.share("yes", "x", "g").standard_error >= noise * (1 - 1e-9)
+    assert (sampled.conditional("g")["standard_error"] >= noise * (1 - 1e-9)).all()
 
 
 def test_weighted_tables_against_the_linearised_variance() -> None:

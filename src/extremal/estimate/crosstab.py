@@ -149,7 +149,7 @@ def estimate_pairs(
     if n < 2:
         raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=n)
     none = np.zeros((0, 0))
-    sides = [Side(name, answers, none, none, None) for name, answers in columns.items()]
+    sides = [Side(name, answers, none, none, None, none) for name, answers in columns.items()]
     shares = found / n
     return PairEstimate(sides[0], sides[1], shares, n, shares, float(n), pairs=matrix)
 
@@ -212,7 +212,8 @@ def _private_side(codes: Codes, labels: Sequence[Any], name: Any, mechanism: Mec
     position[used] = [where[key] for key in seen]
     statistics = np.column_stack([channel.statistic([key], np.ones(1)) for key in keys])
     rows = mechanism.matrix if listed else None
-    return position[codes], Side(name, mechanism.inputs, inverse.apply(statistics), inverse.moments(None), rows)
+    ends = np.stack([np.broadcast_to(end, len(mechanism.inputs)) for end in inverse.extremes(None)])
+    return position[codes], Side(name, mechanism.inputs, inverse.apply(statistics), inverse.moments(None), rows, ends)
 
 
 def _public_side(codes: Codes, labels: Sequence[Any], name: Any) -> tuple[Codes, Side]:
@@ -222,4 +223,6 @@ def _public_side(codes: Codes, labels: Sequence[Any], name: Any) -> tuple[Codes,
     position = np.zeros(len(labels), dtype=np.intp)
     position[used] = np.arange(len(used))
     one = np.eye(len(used))
-    return position[codes], Side(name, tuple(values[i] for i in used), one, one, one)
+    return position[codes], Side(
+        name, tuple(values[i] for i in used), one, one, one, np.repeat([[0.0], [1.0]], len(used), axis=1)
+    )

@@ -45,6 +45,27 @@ def test_the_variance_between_clusters_is_that_of_the_survey_literature() -> Non
     assert "effective number of reports" in found.summary()
 
 
+def test_no_combination_of_a_covariance_is_below_the_noise_of_randomisation() -> None:
+    m = ex.randomized_response(["a", "b", "c"], 1)
+    alike = ex.estimate_frequencies((["a"] * 4 + ["b"] * 3 + ["c"] * 3) * 10, m, cluster=np.repeat(range(10), 10))
+    assert np.diagonal(alike.covariance) == pytest.approx(alike.standard_error**2, rel=1e-12)
+    inverse, p = np.linalg.inv(m.matrix.T), alike.fit.plausible
+    noise = ((inverse * (p @ m.matrix)) @ inverse.T - np.diag(p)) / 100
+    assert np.linalg.eigvalsh(alike.covariance - noise).min() >= -1e-12
+    apart = np.array([1.0, -1.0, 0.0])
+    own = alike.contrast({"a": 1, "b": -1}).standard_error
+    assert apart @ alike.covariance @ apart == pytest.approx(own**2, rel=1e-9)
+
+
+def test_a_covariance_that_exceeds_the_noise_is_that_of_the_clusters() -> None:
+    m = ex.randomized_response(["a", "b", "c"], 4)
+    unlike = ["a"] * 200 + ["b"] * 90 + ["c"] * 110
+    found = ex.estimate_frequencies(unlike, m, cluster=np.repeat(range(20), 20))
+    b = np.linalg.inv(m.matrix.T)[:, [m.outputs.index(r) for r in unlike]]
+    z = ((b - b.mean(axis=1, keepdims=True)) / 400).reshape(3, 20, 20).sum(axis=2)
+    assert found.covariance == pytest.approx(20 / 19 * z @ z.T, rel=1e-9)
+
+
 def test_single_respondents_as_clusters_are_a_simple_random_sample() -> None:
     data = _sample()
     plain = ex.estimate_frequencies(data, M, column="report")

@@ -93,6 +93,42 @@ def test_ratios_and_any_function_agree_with_the_delta_method() -> None:
     assert RESULT.ratio({"a": 2}, {"b": 1}).estimate == pytest.approx(2 * RESULT.estimate[0] / RESULT.estimate[1])
 
 
+def test_ratios_of_small_surveys_hold() -> None:
+    m, p = ex.randomized_response(3, 6), np.array([0.5, 0.48, 0.02])
+    draws = np.random.default_rng(3).multinomial(50, m.marginal(p), size=250)
+    counts, often = np.unique(draws, axis=0, return_counts=True)
+    held = np.zeros(2)
+    for row, times in zip(counts, often.tolist(), strict=True):
+        ratio = ex.estimate_frequencies(row.tolist(), m, counts=True).ratio(2, [1, 2])
+        limits = np.array([ratio.interval(level) for level in (0.8, 0.95)])
+        assert (limits[:, 1] > limits[:, 0]).all()
+        held += times * ((limits[:, 0] <= 0.04) & (limits[:, 1] >= 0.04))
+    assert (held >= np.array([0.7, 0.89]) * 250).all()  # 4 standard errors below; Fieller's held in 0.64 and 0.68
+
+
+def test_a_ratio_holds_what_the_linear_limits_of_its_difference_do_not_exclude() -> None:
+    found = ex.estimate_frequencies([60, 45, 30, 15], ex.randomized_response(4, 2), counts=True)
+    ratio = found.ratio({0: 1, 1: 2}, {2: 1, 3: 1})
+    for end in ratio.interval(0.9):
+        limits = found.fit.limits(np.array([[1.0, 2.0, -end, -end]]), 0.9, cut=False)[0]
+        assert np.abs(limits).min() < 1e-6
+    # Where reports are not listed, of score limits; of the whole, those of the share itself.
+    many = ex.subset_selection(60, 3)
+    sets = ex.estimate_frequencies(many.privatize([0, 1, 1, 2] * 100), many)
+    for end in sets.ratio(1, [0, 1, 2]).interval(0.9):
+        row = np.zeros((1, 60))
+        row[0, :3] = [-end, 1 - end, -end]
+        assert np.abs(sets.fit.limits(row, 0.9, cut=False)[0]).min() < 1e-6
+    assert found.ratio(0, [0, 1, 2, 3]).interval() == pytest.approx(found.interval()[0].tolist())
+
+
+def test_a_ratio_to_what_may_be_zero_is_not_known() -> None:
+    found = ex.estimate_frequencies([80, 30, 29], ex.randomized_response(3, 0.5), counts=True)
+    assert found.ratio(0, [0, 1]).interval()[0] >= 0
+    assert found.ratio(1, 2).interval() == (-math.inf, math.inf)
+    assert found.ratio(1, [1, 2]).interval() == (0.0, 1.0)
+
+
 def test_ratio_standard_errors_match_simulation() -> None:
     p = np.array([0.5, 0.3, 0.2])
     draws = np.random.default_rng(2).multinomial(100_000, M.marginal(p), size=800)

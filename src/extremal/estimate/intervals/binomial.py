@@ -147,12 +147,14 @@ def _lower(x: Floats, n: float, level: float) -> Floats:
     x = x[seen]
     start = np.asarray(betaincinv(x, n - x + 1, wanted / 2))
     c = _below(np.full_like(x, wanted / 2 * (1 + 2 * _SLACK)), x, n, start)
-    end = _root(lambda t: _at_least(x, n, t) * (1 + _SLACK) - _at_most(c + 1, n, t), start, x / n)
+    end = rising_root(lambda t: _at_least(x, n, t) * (1 + _SLACK) - _at_most(c + 1, n, t), start, x / n)
     reached = _at_least(x, n, end) + _at_most(c, n, end) > wanted
     low = end.copy()
     if reached.any():
         y, d = x[reached], c[reached]
-        low[reached] = _root(lambda t: _at_least(y, n, t) + _at_most(d, n, t) - wanted, start[reached], end[reached])
+        low[reached] = rising_root(
+            lambda t: _at_least(y, n, t) + _at_most(d, n, t) - wanted, start[reached], end[reached]
+        )
     result[seen] = np.minimum(low, x / n)
     return result
 
@@ -184,7 +186,7 @@ def _below(tail: Floats, x: Floats, n: float, t: Floats) -> Floats:
         c = np.where(low, c + 1, c)
 
 
-def _root(function: Callable[[Floats], Floats], left: Floats, right: Floats) -> Floats:
+def rising_root(function: Callable[[Floats], Floats], left: Floats, right: Floats) -> Floats:
     """Where a function rises through zero, each between `left` and `right`: the left end of a narrow bracket.
 
     Regula falsi with the weights of Anderson and Björck, and a bisection whenever the bracket did not halve in two

@@ -29,11 +29,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import betaincinv, ndtr
 
+from extremal.estimate.intervals.binomial import rising_root
 from extremal.exact.weights import Floats
 
 _STEPS = 70  # halvings of the logarithm of κ − b_max, which spans some 60 powers of two
 _FURTHEST = 1e9  # ranges that κ is above b_max at most: there the tail is one half
 _NEAREST = 1e-9  # ranges that κ is above b_max at least
+_HALF = 0.5  # a tail from which no level rejects
 _CENTRE = 1e-4  # |w| below which the formula is replaced by its limit, where two large terms cancel
 GRID = 257  # probabilities at which a confidence distribution is tabulated
 _ENDS = 16.0  # logits between which they lie: tails of 1e-7
@@ -74,6 +76,34 @@ def upper_quantiles(values: Floats, counts: Floats, tails: Floats) -> Floats:
         mirrored = -1 - _tail_quantile(-1 - b, c, np.minimum(1 - wanted, 0.5))
         found = np.where(wanted <= 0.5, found, mirrored)
     return np.asarray(top[:, None] + spread[:, None] * found.reshape(tails.shape))
+
+
+def upper_tails(values: Floats, counts: Floats) -> Floats:
+    """P(Σ W_y b_y ≥ 0) for each row of `values`: the upper limit of its mean is at least 0 where this is at least the
+    tail. One half or more is given as one half.
+
+    With b_y ≤ b_max = 1 the saddlepoint is at κ = 1/s, where Σ c_y b_y/(1 − s b_y) = 0: multiplied by 1 − s it rises
+    from the mean to c_max between s = 0 and 1.
+
+    >>> upper_tails(np.array([[-0.3, 0.7]]), np.array([[9.0, 1.0]])).round(3).tolist()  # 0.3 or less of ten
+    [0.144]
+    """
+    top = values.max(axis=1)
+    found = np.where(top < 0, 0.0, _HALF)
+    c = counts + (np.arange(values.shape[1]) == values.argmax(axis=1)[:, None])
+    rest = np.flatnonzero((top > 0) & ((c * values).sum(axis=1) < 0))
+    found[(top == 0) & ((c * values).sum(axis=1) < 0)] = 0.0
+    if rest.size:
+        c, b = c[rest], values[rest] / top[rest, None]
+        b = np.where(c > 0, b, 0.0)  # a value without a count has no part in the sums
+
+        def slope(s: Floats) -> Floats:
+            away = 1 - s[:, None] * b
+            part = np.divide(1 - s[:, None], away, out=np.ones_like(away), where=away > 0)
+            return np.asarray((c * b * part).sum(axis=1))
+
+        found[rest] = _tail(b, c, 1 / rising_root(slope, np.zeros(rest.size), np.ones(rest.size)))[0]
+    return np.minimum(found, _HALF)
 
 
 def _tail_quantile(b: Floats, c: Floats, tail: Floats) -> Floats:

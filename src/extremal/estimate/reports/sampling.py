@@ -248,7 +248,10 @@ class Sampling:
 
     def covariance(self, inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
         """With the variances above on the diagonal."""
-        return self.covariance_of(self._residuals(inverse, rows), _privacy(inverse, rows, p))
+        noise = inverse.covariance(rows, p, p)
+        at = p if rows is None else rows @ p
+        noise = noise + np.outer(at, at) - (np.diag(p) if rows is None else (rows * p) @ rows.T)
+        return self.covariance_of(self._residuals(inverse, rows), noise)
 
     def floored(self, residuals: Floats, privacy: Floats) -> Floats:
         """Variances from how each function deviates in each unit; never below the noise of randomisation alone.
@@ -262,12 +265,27 @@ class Sampling:
         above = np.maximum(by_stratum - privacy[:, None] * self.noise, 0.0)
         return np.asarray(np.maximum((by_stratum - self.sampled * above).sum(axis=1), privacy * self.noise.sum()))
 
-    def covariance_of(self, residuals: Floats, privacy: Floats) -> Floats:
-        """The same with covariances."""
-        whole = residuals @ residuals.T
-        wanted, seen = self.floored(residuals, privacy), np.diagonal(whole)
-        scale = np.sqrt(np.divide(wanted, seen, out=np.zeros_like(wanted), where=seen > 0))
-        found = whole * np.outer(scale, scale)
+    def covariance_of(self, residuals: Floats, noise: Floats) -> Floats:
+        """The same with covariances; no combination of the functions has less than the noise of randomisation.
+
+        What exceeds the noise is S − N, by strata less what a finite population takes away. Where that has a negative
+        eigenvalue it is replaced by its positive part, scaled to the variances of `floored`; else nothing changes.
+
+        Args:
+            residuals: a row for each function, a column for each unit.
+            noise: E Cov(B | X) of one report.
+        """
+        privacy = np.maximum(np.diagonal(noise), 0.0)
+        known = noise * float(self.noise.sum())
+        left = residuals * np.sqrt(1 - self.sampled)[self.strata]
+        above = left @ left.T - noise * float(((1 - self.sampled) * self.noise).sum())
+        sizes, directions = np.linalg.eigh(above)
+        above = (directions * np.maximum(sizes, 0.0)) @ directions.T
+        own = np.diagonal(above)
+        wanted = self.floored(residuals, privacy)
+        more = np.maximum(wanted - np.diagonal(known), 0.0)
+        scale = np.sqrt(np.divide(more, own, out=np.zeros_like(own), where=own > 0))
+        found = known + above * np.outer(scale, scale)
         found[np.diag_indices_from(found)] = wanted
         return np.asarray(found)
 

@@ -17,7 +17,8 @@ from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.reports.sampling import Sampling, reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
-from extremal.estimate.results.functions import FunctionEstimate, fieller
+from extremal.estimate.results.functions import FunctionEstimate
+from extremal.estimate.results.shares import Share, share_limits
 from extremal.estimate.results.tabled import Tabled, as_frame, framed, interval_name, pandas, short
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
@@ -35,6 +36,7 @@ class Side:
         influence: b(y), what a report contributes to each input: a row for each input, a column for each report.
         moments: E b_x(Y)² given each input.
         matrix: the probabilities of reports given each input; None if there are too many reports to list.
+        extremes: the smallest and the largest contribution that a report can make to each input, seen or not.
     """
 
     name: Any
@@ -42,6 +44,7 @@ class Side:
     influence: Floats
     moments: Floats
     matrix: Floats | None
+    extremes: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +98,9 @@ class CrosstabEstimate(Tabled):
     @cached_property
     def estimate(self) -> Floats:
         """The unbiased joint frequencies L₁ F L₂ᵀ; entries may be negative."""
-        return self._mean(self.table)
+        return self.mean_of(self.table)
 
-    def _mean(self, table: Floats, power: int = 1) -> Floats:
+    def mean_of(self, table: Floats, power: int = 1) -> Floats:
         """What pairs of reports in these shares contribute to each cell, to a power."""
         return np.asarray(self.first.influence**power @ table @ (self.second.influence**power).T)
 
@@ -114,11 +117,11 @@ class CrosstabEstimate(Tabled):
         """What each pair of reports contributes to a linear function of the cells."""
         return np.asarray((self.first.influence.T @ function @ self.second.influence).ravel())
 
-    def _expected(self) -> Floats | None:
-        """The shares of the pairs of reports at the nearest joint distribution; None where they are not listed."""
+    def _expected(self, p: Floats) -> Floats | None:
+        """The shares of the pairs of reports when the answers are distributed as p; None where they are not listed."""
         if self.first.matrix is None or self.second.matrix is None:
             return None
-        return np.asarray((self.first.matrix.T @ self.plausible @ self.second.matrix).ravel())
+        return np.asarray((self.first.matrix.T @ p @ self.second.matrix).ravel())
 
     def _given(self, values: Floats) -> Floats:
         """The mean of a number that each pair of reports has, given each pair of answers."""
@@ -135,7 +138,7 @@ class CrosstabEstimate(Tabled):
         """The variance of one pair's contribution to each cell: the larger of the fitted and the seen."""
         p = self.plausible
         fitted = self._moments(p) - p**2
-        seen = self._mean(self.squares, 2) + self.estimate**2 - 2 * self._mean(self.squares) * self.estimate
+        seen = self.mean_of(self.squares, 2) + self.estimate**2 - 2 * self.mean_of(self.squares) * self.estimate
         return np.asarray(np.maximum(np.maximum(fitted, seen), 0.0))
 
     @property
@@ -160,7 +163,7 @@ class CrosstabEstimate(Tabled):
         moved = np.einsum(
             "xa,abu,zb->xzu", self.first.influence, seen.reshape(*self.table.shape, -1), self.second.influence
         )
-        privacy = np.maximum(self._moments(p) - p, 0.0)
+        privacy = np.maximum(self._moments(self.spread) - self.spread, 0.0)
         variance = self.sampling.floored(moved.reshape(p.size, -1), privacy.ravel()).reshape(p.shape)
         if level is None:
             return np.asarray(np.divide(self._unit, variance, out=np.ones_like(variance), where=variance > 0))
@@ -212,7 +215,7 @@ class CrosstabEstimate(Tabled):
         value = float((a * self.estimate).sum())
         error = float(np.sqrt(self.covariance_of([a])[0, 0]))
         limits = None
-        if self._expected() is not None and np.ptp(a) > 0:
+        if self._expected(self.plausible) is not None and np.ptp(a) > 0:
             limits = partial(self._linear_limits, a, value, error)
         return FunctionEstimate(value, value, error, limits, self.degrees, "linear function", self.n, self.sample)
 
@@ -220,7 +223,7 @@ class CrosstabEstimate(Tabled):
     def _few(self) -> bool:
         """Whether every pair's contribution can be looked at."""
         return (
-            self._expected() is not None
+            self._expected(self.plausible) is not None
             and self.n <= MOST_ENUMERATED
             and self.estimate.size * self.table.size <= MOST_VALUES
         )
@@ -253,44 +256,34 @@ class CrosstabEstimate(Tabled):
 
     def conditional(self, given: Any, level: float = 0.95) -> Any:
         """Shares of one column's answers within each answer of the column `given`: a pandas data frame with both
-        answers, the share, its standard error and Fieller's limits.
+        answers, the share, its standard error and its limits.
 
-        A share is a ratio p_xz/p_z with a first-order standard error; `share` gives one of them at any level.
+        Where nobody is estimated to have given an answer, the share is not a number and its limits are 0 and 1; the
+        frame's `attrs["notes"]` says so.
         """
         axis = self._axis(given)
-        if (self.estimate.sum(axis=1 - axis) <= 0).any():
-            raise InvalidParameter(
-                "every answer of the given column must be estimated as positive", parameter="given", value=given
-            )
-        found = [self.share(x, z, given) for x, z in self.labels]
-        limits = [one.interval(level) for one in found]
+        found = [Share(self, index, axis) for index in np.ndindex(*self.estimate.shape)]
+        limits = share_limits(found, checked_level(level))
+        values = np.array([one.value for one in found])
         columns: dict[str, list[Any]] = {
             **self._keys(),
-            "shown": [one.shown for one in found],
-            "share": [one.estimate for one in found],
-            "standard_error": [one.standard_error for one in found],
-            "low": [low for low, _ in limits],
-            "high": [high for _, high in limits],
+            "shown": np.clip(values, limits[:, 0], limits[:, 1]).tolist(),
+            "share": values.tolist(),
+            "standard_error": [one.error for one in found],
+            "low": limits[:, 0].tolist(),
+            "high": limits[:, 1].tolist(),
         }
-        return as_frame(columns, "pandas")
+        frame = as_frame(columns, "pandas")
+        notes = list(dict.fromkeys(one.note for one in found if one.note))
+        if notes:
+            frame.attrs["notes"] = notes
+        return frame
 
     def share(self, x: Label, z: Label, given: Any) -> FunctionEstimate:
-        """The share of the cell (x, z) among those with its answer to `given`, with Fieller's limits within [0, 1]."""
+        """The share of the cell (x, z) among those with its answer to `given`: not a number, from 0 to 1, where nobody
+        is estimated to have given it."""
         axis, index = self._axis(given), self._place(x, z)
-        a, b = self._pair(index, axis)
-        top, bottom = float((a * self.estimate).sum()), float((b * self.estimate).sum())
-        covariance = self.covariance_of([a, b])
-        value = top / bottom if bottom > 0 else float("nan")
-        slope = np.array([1.0, -value]) / bottom if bottom > 0 else np.zeros(2)
-        return FunctionEstimate(
-            value,
-            value,
-            float(np.sqrt(max(float(slope @ covariance @ slope), 0.0))),
-            partial(fieller, top, bottom, covariance, (0.0, 1.0), self.degrees) if bottom > 0 else lambda _: (0.0, 1.0),
-            about=f"share of {x} × {z} within its {given}",
-            n=self.n,
-            sample=self.sample,
-        )
+        return Share(self, index, axis).estimate(f"share of {x} × {z} within its {given}")
 
     def odds_ratio(
         self, rows: tuple[Label, Label] | None = None, columns: tuple[Label, Label] | None = None
@@ -351,9 +344,9 @@ class CrosstabEstimate(Tabled):
         and that over the reports, with the correlations of the one that has the larger trace."""
         b = np.stack([self._worth(a) for a in functions])
         if self.sampling is not None:
-            return self.sampling.covariance_of(b[:, self.cells] @ self.sampling.deviations, self._privacy(functions, b))
+            return self.sampling.covariance_of(b[:, self.cells] @ self.sampling.deviations, self._noise(functions, b))
         seen = _moment(b, self.squares.ravel(), b @ self.table.ravel()) / self.effective_n
-        share = self._expected()
+        share = self._expected(self.plausible)
         if share is None:
             return seen
         fitted = _moment(b, share, b @ share) / self.effective_n
@@ -362,13 +355,50 @@ class CrosstabEstimate(Tabled):
         scale = np.sqrt(np.divide(larger, own, out=np.ones_like(own), where=own > 0))
         return np.asarray(whole * np.outer(scale, scale))
 
-    def _privacy(self, functions: list[Floats], b: Floats) -> Floats:
-        """E Var(B | X, Z) of one pair; 0 where reports are too many to list."""
-        share = self._expected()
+    def _noise(self, functions: list[Floats], b: Floats) -> Floats:
+        """E Cov(B | X, Z) of one pair, by squared weights; 0 where reports are too many to list."""
+        share = self._expected(self.spread)
         if share is None:
-            return np.zeros(len(functions))
-        second = np.array([float((a**2 * self.plausible).sum()) for a in functions])
-        return np.asarray(np.maximum(b**2 @ share - second, 0.0))
+            return np.zeros((len(functions), len(functions)))
+        flat = np.stack([a.ravel() for a in functions])
+        return np.asarray((b * share) @ b.T - (flat * self.spread.ravel()) @ flat.T)
+
+    # -- what `Share` asks
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The nearest joint distribution by squared weights."""
+        found = self.estimate if self.squares is self.table else self.mean_of(self.squares)
+        return project_onto_simplex(found.ravel()).reshape(found.shape)
+
+    def functions(self, index: tuple[int, int], axis: int) -> tuple[Floats, Floats]:
+        """A cell and its margin, as functions of the cells."""
+        margin = np.zeros(self.estimate.shape)
+        margin[(index[0], slice(None)) if axis == 0 else (slice(None), index[1])] = 1.0
+        return self._cell(index), margin
+
+    def contributions(self, index: tuple[int, int], axis: int) -> tuple[Floats, Floats]:
+        """What each pair of reports contributes to a cell and to its margin."""
+        parts = [self.first.influence[index[0]], self.second.influence[index[1]]]
+        top = np.outer(*parts)
+        parts[1 - axis] = np.ones(self.table.shape[1 - axis])
+        return top.ravel(), np.outer(*parts).ravel()
+
+    def squares_of(self, index: tuple[int, int], axis: int, r: float) -> Floats:
+        """The expected square of what a pair of reports contributes to the cell less r times its margin, given each
+        pair of answers."""
+        parts = [self.first.moments[index[0]].copy(), self.second.moments[index[1]].copy()]
+        parts[1 - axis] += r * r
+        parts[1 - axis][index[1 - axis]] -= 2 * r
+        return np.outer(*parts)
+
+    def unseen(self, index: tuple[int, int], axis: int) -> Floats:
+        """Rows (to the cell, to its margin) that hold all that pairs of reports can contribute between them, where not
+        all are listed."""
+        if self._expected(self.plausible) is not None:
+            return np.zeros((0, 2))
+        ends = [self.first.extremes[:, index[0]], self.second.extremes[:, index[1]]]
+        return np.array([(own * other, own) for own in ends[axis] for other in ends[1 - axis]])
 
     @property
     def degrees(self) -> int | None:
@@ -403,11 +433,6 @@ class CrosstabEstimate(Tabled):
         a[index] = 1.0
         return a
 
-    def _pair(self, index: tuple[int, ...], axis: int) -> tuple[Floats, Floats]:
-        whole = np.zeros(self.estimate.shape)
-        whole[(index[0], slice(None)) if axis == 0 else (slice(None), index[1])] = 1.0
-        return self._cell((index[0], index[1])), whole
-
 
 @dataclass(frozen=True, eq=False)
 class PairEstimate(CrosstabEstimate):
@@ -425,7 +450,7 @@ class PairEstimate(CrosstabEstimate):
     def _shaped(self, values: Floats) -> Floats:
         return np.asarray(values.reshape(len(self.first.inputs), len(self.second.inputs)))
 
-    def _mean(self, table: Floats, power: int = 1) -> Floats:
+    def mean_of(self, table: Floats, power: int = 1) -> Floats:
         return self._shaped(self._decoder**power @ table)
 
     def _moments(self, p: Floats) -> Floats:
@@ -438,8 +463,16 @@ class PairEstimate(CrosstabEstimate):
     def _worth(self, function: Floats) -> Floats:
         return np.asarray(function.ravel() @ self._decoder)
 
-    def _expected(self) -> Floats:
-        return np.asarray(self.plausible.ravel() @ self.pairs)
+    def _expected(self, p: Floats) -> Floats:
+        return np.asarray(p.ravel() @ self.pairs)
+
+    def contributions(self, index: tuple[int, int], axis: int) -> tuple[Floats, Floats]:
+        cell, margin = self.functions(index, axis)
+        return self._worth(cell), self._worth(margin)
+
+    def squares_of(self, index: tuple[int, int], axis: int, r: float) -> Floats:
+        top, bottom = self.contributions(index, axis)
+        return self._given((top - r * bottom) ** 2)
 
     def _given(self, values: Floats) -> Floats:
         return self._shaped(self.pairs @ values)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtri
 
+from extremal.columns.lists import Codes
 from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Inverse
 from extremal.estimate.intervals.binomial import beta_limits, finite_limits, mapped, mapped_limits
 from extremal.estimate.intervals.bounded import (
@@ -27,6 +28,7 @@ from extremal.estimate.intervals.bounded import (
     upper_quantiles,
 )
 from extremal.estimate.intervals.levels import quantile
+from extremal.estimate.intervals.ratios import Ratio, inverted, ratio_limits
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations
 from extremal.estimate.methods.likelihood import project_onto_simplex
@@ -209,7 +211,10 @@ class Fit:
         With `cut` they stay within what is possible, an estimate outside moved into it first; without, they are those
         of a share of reports, mapped, for combinations that are cut at the end.
         """
-        rows = self._rows(coefficients)
+        return self._of_rows(self._rows(coefficients), level, cut)
+
+    def _of_rows(self, rows: Floats | None, level: float, cut: bool) -> Floats:
+        """`limits` of functions of the mechanism's rows."""
         estimate = self.centre if rows is None else np.asarray(rows @ self.centre)
         size = estimate.size
         least, most = (np.zeros(size), np.ones(size)) if rows is None else (rows.min(axis=1), rows.max(axis=1))
@@ -221,6 +226,42 @@ class Fit:
         if rest.any():
             found[rest] = self._score(rows, estimate, least, most, level, rest, cut)
         return found
+
+    def ratio_limits(self, pair: Floats, bounds: tuple[float, float], level: float) -> tuple[float, float]:
+        """Limits of the ratio of two linear functions of what is estimated, the rows of `pair`: the r for which those
+        of their difference, the second times r, hold zero."""
+        values = self.combinations.rows(pair) @ self.centre
+        if values[1] < 0 and (pair[1] < 0).any():  # the same ratio
+            return self.ratio_limits(-pair, bounds, level)
+        if values[1] <= 0:
+            return bounds
+        rows = self.combinations.rows(pair)
+        influence = self.inverse.influence(rows)
+        if influence is None:
+            return self._linear_ratio(rows, values, bounds, level)
+        near = float(np.clip(values[0] / values[1], *bounds))
+        n = float(self._effective(rows[:1] - near * rows[1:], np.ones(1, np.bool_), level)[0])
+        ratio = Ratio(influence[0], influence[1], self.observed.statistic, n, bounds, self.simple)
+        low, high = ratio_limits([ratio], level)[0].tolist()
+        return float(low), float(high)
+
+    def _linear_ratio(
+        self, rows: Floats, values: Floats, bounds: tuple[float, float], level: float
+    ) -> tuple[float, float]:
+        """The same where reports are not listed: from score limits."""
+        scale = max(float(np.abs(rows[0]).max()), NEGLIGIBLE) / np.abs(rows[1]).max()
+
+        def excess(_: Codes, angle: Floats, side: float) -> Floats:
+            functions = side * np.cos(angle)[:, None] / scale * rows[:1] - np.sin(angle)[:, None] * rows[1:]
+            return -self._of_rows(functions, level, cut=False)[:, 1]
+
+        if (
+            excess(np.zeros(1, np.intp), np.array([np.pi / 2]), 1.0)[0] <= 0
+        ):  # the denominator may be zero for all that is known
+            return bounds
+        least, most = np.array(bounds)[:, None]
+        low, high = inverted(excess, values[:1] / values[1], (least, most), np.array([scale]))[0].tolist()
+        return float(low), float(high)
 
     def confidence(self, level: float) -> tuple[Floats, Floats]:
         """Quantiles of the distributions whose quantiles are the lower, and the upper, limits of what is estimated at

@@ -47,8 +47,9 @@ _REACHED = 1e-12  # of a share: what rounding may take from a sum of frequencies
 class FunctionEstimate(Tabled):
     """A function of the frequencies: `estimate` at the estimated ones, `centre` at the sign-free ones, with its
     `standard_error`. Limits of linear functions are those of `FrequencyEstimate.interval`, exact where the count behind
-    them is binomial; ratios have Fieller's; others are centre ± z·s.e. `about` says what it is, `n` of how many
-    reports, `sample` how the respondents were drawn."""
+    them is binomial; ratios hold the r for which the numerator less r times the denominator may be zero
+    (`intervals.ratios`); others are centre ± z·s.e. `about` says what it is, `n` of how many reports, `sample` how the
+    respondents were drawn, `note` what else a reader should know."""
 
     estimate: float
     centre: float
@@ -58,6 +59,12 @@ class FunctionEstimate(Tabled):
     about: str = "function"
     n: int = 0
     sample: str = ""
+    note: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """`note`, if there is one."""
+        return (self.note,) if self.note else ()
 
     @property
     def standard_error(self) -> float:  # type: ignore[override]  # one number, and so are `shown` and the limits
@@ -100,19 +107,6 @@ class FunctionEstimate(Tabled):
         return f"{self.shown:.6g} ± {self.error:.3g} (95% interval {low:.6g} to {high:.6g})"
 
     __str__ = __repr__
-
-
-def fieller(
-    top: float, bottom: float, covariance: Floats, bounds: tuple[float, float], degrees: int | None, level: float
-) -> tuple[float, float]:
-    """Fieller's limits of a ratio: the r with |top − r·bottom| ≤ z·s.e.(top − r·bottom), cut to `bounds`."""
-    (aa, ab), (_, bb) = covariance.tolist()
-    q = reach(level, degrees) ** 2
-    square, half, constant = bottom**2 - q * bb, top * bottom - q * ab, top**2 - q * aa
-    if square <= 0:  # the denominator may be zero for all that is known
-        return bounds
-    apart = np.sqrt(max(half**2 - square * constant, 0.0))
-    return float(np.clip((half - apart) / square, *bounds)), float(np.clip((half + apart) / square, *bounds))
 
 
 class Functions:
@@ -210,7 +204,7 @@ class Functions:
             float(a @ self.estimate) / float(b @ self.estimate),
             top / bottom,
             self._error((a - top / bottom * b) / bottom),
-            partial(fieller, top, bottom, self.fit.covariance(np.stack([a, b])), bounds, self.fit.degrees),
+            partial(self.fit.ratio_limits, np.stack([a, b]), bounds),
             about="ratio",
             n=self.n,
             sample=self.sample,
