@@ -5,8 +5,7 @@ import pytest
 from scipy.special import betainc
 from scipy.stats import binom
 
-import extremal as ex
-from extremal.estimate.intervals.binomial import beta_limits, finite_limits, mapped, mapped_limits
+from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
 
 LEVELS = (0.8, 0.95, 0.99)
 GRID = np.linspace(0, 1, 401)
@@ -98,24 +97,3 @@ def test_counts_that_are_not_whole_have_limits_between_those_of_their_neighbours
     between, around = beta_limits([3.5], 10, 0.9), beta_limits([3, 4], 10, 0.9)
     assert around[0, 0] < between[0, 0] < around[1, 0]
     assert around[0, 1] < between[0, 1] < around[1, 1]
-
-
-@pytest.mark.parametrize(("population", "n", "epsilon"), [(12, 12, 6.0), (30, 30, 1.0), (40, 15, 3.0)])
-def test_limits_of_a_census_and_of_a_finite_population_hold(population: int, n: int, epsilon: float) -> None:
-    from scipy.stats import hypergeom
-
-    m = ex.randomized_response(2, epsilon)
-    a, b = m.matrix[1, 1], m.matrix[0, 1]
-    limits = finite_limits(np.arange(n + 1), n, population, 0.95, np.full(n + 1, a), np.full(n + 1, b))
-    for members in range(0, population + 1, 3):
-        chances = np.zeros(n + 1)
-        for k in range(max(0, n - population + members), min(n, members) + 1):
-            drawn = hypergeom.pmf(k, population, members, n)
-            both = np.convolve(binom.pmf(np.arange(k + 1), k, a), binom.pmf(np.arange(n - k + 1), n - k, b))
-            chances += drawn * both
-        truth = members / population
-        held = (limits[:, 0] <= truth + 1e-12) & (truth - 1e-12 <= limits[:, 1])
-        assert chances[held].sum() >= 0.95
-    result = ex.estimate_frequencies(["no"] * 9 + ["yes"] * 3, ex.randomized_response(["no", "yes"], 6), population=12)
-    assert result.exact
-    assert result.interval()[1] == pytest.approx([0.25, 0.25])

@@ -21,9 +21,7 @@ References: Blaker, Canadian Journal of Statistics 28 (2000), 783–798; Klaschk
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +34,6 @@ _SLACK = 1e-9
 limit errs outwards."""
 _RESOLUTION = 1e-11
 """Relative width at which a bracket is narrow enough; the outer end is what counts."""
-_NEGLIGIBLE = 1e-18  # a probability that changes no tail
 _STEPS = 150
 """Of a bracketing that halves at least every third step: more than the resolution needs."""
 
@@ -86,55 +83,6 @@ def mapped(low: Floats, high: Floats, inside: Floats, outside: Floats) -> Floats
     """Limits of t = b + (a − b)p as limits of p, cut to [0, 1]."""
     step = inside - outside
     return np.stack([np.clip((low - outside) / step, 0.0, 1.0), np.clip((high - outside) / step, 0.0, 1.0)], axis=-1)
-
-
-def finite_limits(
-    count: npt.ArrayLike, n: int, population: int, level: float, inside: Floats, outside: Floats
-) -> Floats:
-    """Exact limits for the share p = M/N of a population of N people, n of whom were drawn without replacement and
-    reported: the count is Bin(K, a) + Bin(n − K, b) with K of the drawn among the M, a = `inside`, b = `outside`.
-
-    Two one-sided tests at half of 1 − level each, over the whole numbers M, for which both tails are monotone. In a
-    census K = M, and the count varies by randomisation alone. Counts that no M makes likely are moved as in
-    `mapped_limits`.
-
-    >>> finite_limits([6], 60, 60, 0.95, np.array([0.9975]), np.array([0.0025])).round(3).tolist()
-    [[0.083, 0.1]]
-    """
-    tail, found = (1 - level) / 2 * (1 - _SLACK), []
-    for x, a, b in zip(np.asarray(count).tolist(), inside.tolist(), outside.tolist(), strict=True):
-        most, least = min(x, math.floor(n * a)), max(x, math.ceil(n * b))
-        low = _first(partial(_reaches, most, n, population, a, b, tail), population)
-        high = population - _first(partial(_reaches, n - least, n, population, 1 - b, 1 - a, tail), population)
-        found.append((min(low, high) / population, max(low, high) / population))
-    return np.array(found)
-
-
-def _reaches(x: int, n: int, population: int, a: float, b: float, tail: float, members: int) -> bool:
-    return _finite_tail(x, n, population, members, a, b) > tail
-
-
-def _first(holds: Callable[[int], bool], most: int) -> int:
-    """The smallest number up to `most` for which something holds that holds from some number on; `most` if none."""
-    low, high = -1, most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
-def _finite_tail(x: int, n: int, population: int, members: int, a: float, b: float) -> float:
-    """P(count ≥ x) when `members` of the population are counted with probability a, the others with b."""
-    from scipy.stats import binom, hypergeom
-
-    drawn = np.arange(max(0, n - population + members), min(n, members) + 1)
-    chances = hypergeom.pmf(drawn, population, members, n) if population > n else np.ones(1)
-    total = 0.0
-    for k, chance in zip(drawn.tolist(), chances.tolist(), strict=True):
-        if chance > _NEGLIGIBLE:
-            own = np.arange(k + 1)
-            total += chance * float(binom.pmf(own, k, a) @ binom.sf(x - 1 - own, n - k, b))
-    return total
 
 
 def _lower(x: Floats, n: float, level: float) -> Floats:

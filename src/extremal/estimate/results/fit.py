@@ -19,13 +19,21 @@ from scipy.special import ndtri
 
 from extremal.columns.lists import Codes
 from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Inverse
-from extremal.estimate.intervals.binomial import beta_limits, finite_limits, mapped, mapped_limits
+from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
 from extremal.estimate.intervals.bounded import (
     binomial_quantiles,
     gaffke_limits,
     moved_within,
     probabilities,
     upper_quantiles,
+)
+from extremal.estimate.intervals.finite import (
+    MOST_CHANCES,
+    MOST_KINDS,
+    MOST_PEOPLE,
+    Contributions,
+    finite_limits,
+    finite_quantiles,
 )
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.ratios import Ratio, inverted, ratio_limits
@@ -36,7 +44,6 @@ from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.reports.tally import Tally
 from extremal.exact.weights import Floats
 
-MOST_FINITE = 300  # reports of a finite population for which both stages are added up exactly
 MOST_ENUMERATED = 500  # reports: beyond, score limits hold as well, and are as wide to a hundredth
 MOST_VALUES = 1 << 17  # statistics × reports for which Gaffke's limits take a second
 TOLERANCE = 1e-10
@@ -272,6 +279,9 @@ class Fit:
         """
         rows = self.combinations.matrix
         estimate = self.combinations.of_rows(self.centre)
+        finite = self._finite_confidence(rows, estimate)
+        if finite is not None:
+            return finite
         every = np.ones(estimate.size, dtype=np.bool_)
         n = np.full(estimate.size, float(self.observed.n)) if self.simple else self._effective(rows, every, level)
         tails = probabilities()[0]
@@ -301,9 +311,52 @@ class Fit:
 
     @property
     def _population(self) -> int | None:
-        """Of how many the respondents were drawn, where limits are exact for the share among those."""
+        """Of how many the respondents were drawn, where limits are those of the law of their reports."""
         sampling = self.observed.sampling
-        return None if sampling is None or self.observed.n > MOST_FINITE else sampling.population
+        found = None if sampling is None else sampling.population
+        return None if found is None or found > MOST_PEOPLE else found
+
+    def _finite_confidence(self, rows: Floats | None, estimate: Floats) -> tuple[Floats, Floats] | None:
+        """`confidence` for a finite population, cut to what is possible; None where there is none."""
+        if self._population is None:
+            return None
+        binary, tails = self.inverse.binary(rows), probabilities()[0]
+        places = np.flatnonzero(~binary)
+        others = [one for one in (self._contributions(rows, x) for x in places.tolist()) if one is not None]
+        if len(others) < places.size:
+            return None
+        tables = np.empty((2, estimate.size, tails.size))
+        if binary.any():
+            tables[:, binary] = self._finite_shares(rows, estimate, binary, self._population)
+        for x, one in zip(places.tolist(), others, strict=True):
+            tables[:, x] = one.quantiles(float(estimate[x]), tails)
+        return tables[0], tables[1]
+
+    def _finite_shares(self, rows: Floats | None, estimate: Floats, chosen: Flags, population: int) -> Floats:
+        """The same where contributions take two values: lower and upper quantiles, a row for each."""
+        small, large = (np.broadcast_to(v, estimate.shape)[chosen] for v in self.inverse.extremes(rows))
+        least, most = (v[chosen] for v in self.combinations.range())
+        n, step = self.observed.n, large - small
+        count = np.rint(n * (estimate[chosen] - small) / step)
+        inside, outside = (most - small) / step, (least - small) / step
+        shares = np.stack(finite_quantiles(count, n, population, probabilities()[0], inside, outside))
+        return np.asarray(least[:, None] + (most - least)[:, None] * shares)
+
+    def _contributions(self, rows: Floats | None, place: int) -> Contributions | None:
+        """What the reports of a finite population say of one of these functions; None without one, where reports are
+        not listed, or where they are too many."""
+        influence, population, channel = self.inverse.influence(rows), self._population, self.combinations.channel
+        if population is None or influence is None or channel.r > MOST_KINDS:
+            return None
+        if channel.r * influence.shape[1] > MOST_CHANCES:
+            return None
+        worth = np.eye(channel.r)[place] if rows is None else rows[place]
+        chances = channel.back(np.eye(influence.shape[1]))
+        seen = self.observed.n * self.observed.statistic
+        found = Contributions(worth, influence[place], chances, seen, population)
+        rates = self.inverse.influence(found.variances[None, :])
+        told = rates is not None and np.allclose(chances @ rates[0], found.variances)
+        return replace(found, rates=rates[0]) if told and rates is not None else found
 
     def _binomial(
         self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags, cut: bool
@@ -313,10 +366,13 @@ class Fit:
         inside, outside = ((most - small) / step, (least - small) / step) if cut else (np.ones_like(step), 0.0 * step)
         share = (estimate[chosen] - small) / step
         population = self._population
-        if population is not None and cut:
+        if population is not None:
+            inside, outside = (most - small) / step, (least - small) / step
             count = np.rint(self.observed.n * share).astype(np.int64)
             found = finite_limits(count, self.observed.n, population, level, inside, outside)
-        elif not self.simple:
+            moved = 0.0 if cut else estimate[chosen] - np.clip(estimate[chosen], least, most)
+            return np.asarray((least + moved)[:, None] + (most - least)[:, None] * found)
+        if not self.simple:
             n = self._effective(rows, chosen, level)
             low = beta_limits(n * np.minimum(share, inside), n, level)[..., 0]
             high = beta_limits(n * np.maximum(share, outside), n, level)[..., 1]
@@ -333,6 +389,10 @@ class Fit:
         self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags, cut: bool
     ) -> Floats:
         """Of contributions that take more than two values: Gaffke's limits while reports are few and listed."""
+        places = [self._contributions(rows, x) for x in np.flatnonzero(chosen).tolist()]
+        if cut and all(one is not None for one in places):
+            values = estimate[chosen].tolist()
+            return np.array([one.limits(at, level) for one, at in zip(places, values, strict=True) if one is not None])
         n = self._effective(rows, chosen, level)
         found = self._gaffke(rows, estimate, least, most, level, chosen, cut, n)
         if found is not None:

@@ -75,9 +75,12 @@ class DesignEffect:
         """As how many independent reports n of this design count in an interval of this level."""
         found = n / self.people
         if self.clusters:
-            degrees = max(1, round(n * self.clusters) - self.strata)
-            found *= (quantile(level) / reach(level, degrees)) ** 2
+            found *= (quantile(level) / reach(level, self.degrees(n))) ** 2
         return max(2, int(found))
+
+    def degrees(self, n: int) -> int:
+        """Of freedom of the variance between the clusters of n people."""
+        return max(1, round(n * self.clusters) - self.strata)
 
 
 def _correlation(sample: Sample, intraclass: Any) -> float:

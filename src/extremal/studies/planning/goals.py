@@ -29,8 +29,10 @@ from extremal.studies.planning.widths import (
     AtWorst,
     OfPlainStatistics,
     OfStatistics,
+    Plain,
     PlainAtPrior,
     PlainAtWorst,
+    SurveyWidths,
     Thinned,
     Widths,
 )
@@ -69,7 +71,7 @@ class Goal(Protocol):
         """The best mechanism for it at ε."""
         ...
 
-    def widths(self, mechanism: Mechanism) -> Widths:
+    def widths(self, mechanism: Mechanism) -> SurveyWidths:
         """Of its intervals."""
         ...
 
@@ -102,7 +104,6 @@ class ShareOfEach:
     prior: Prior | None
     level: float
     effect: DesignEffect = ALONE
-    binomial: bool = False
 
     name = "share of answer"
     call = "ex.estimate_frequencies"
@@ -119,7 +120,7 @@ class ShareOfEach:
             if size == 1
             else subset_selection(self.k, epsilon, size, inputs=self.inputs)
         )
-        if self.prior is None or self.k > MOST_DESIGNED or self.binomial:
+        if self.prior is None or self.k > MOST_DESIGNED:
             return usual
         made = design(LDP(epsilon), Frequencies(self.prior), inputs=self.inputs, tolerance=TOLERANCE).mechanism
         wide, other = (self.widths(m).at(COMPARED).half_width for m in (usual, made))
@@ -133,7 +134,7 @@ class ShareOfEach:
         widest = _nearest_to_half(self.prior, a, b)
         return int(d[int(np.argmin(widest * (1 - widest) / (a - b) ** 2))])
 
-    def widths(self, mechanism: Mechanism) -> Widths:
+    def widths(self, mechanism: Mechanism) -> SurveyWidths:
         found = AtWorst(mechanism, self.level) if self.prior is None else AtPrior(mechanism, self.prior, self.level)
         return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
 
@@ -142,7 +143,7 @@ class ShareOfEach:
         found = (
             PlainAtWorst(labels[0], self.level) if self.prior is None else PlainAtPrior(labels, self.prior, self.level)
         )
-        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
+        return found if self.effect == ALONE else Plain(found, self.effect, self.level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +178,7 @@ class Statistics:
     def mechanism(self, epsilon: Any) -> Mechanism:
         return design(LDP(epsilon), self.workload, inputs=self.inputs, tolerance=TOLERANCE).mechanism
 
-    def widths(self, mechanism: Mechanism) -> Widths:
+    def widths(self, mechanism: Mechanism) -> SurveyWidths:
         found = OfStatistics(mechanism, self.workload, self.level)
         return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
 
@@ -185,4 +186,4 @@ class Statistics:
         single = self.workload.prior
         prior = self.workload.worst_prior(mechanism).prior if single is None else single.values
         found = OfPlainStatistics(self._labels, self.workload, prior, self.level)
-        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
+        return found if self.effect == ALONE else Plain(found, self.effect, self.level)

@@ -24,7 +24,7 @@ from extremal.studies.planning.design_effect import DesignEffect
 from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
 from extremal.studies.planning.planned import Aim, Curve, Planned, left_out, people_around, unreached
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
-from extremal.studies.planning.widths import Widths
+from extremal.studies.planning.widths import ABOUT, SurveyWidths, Widths
 from extremal.tables import number, outward
 from extremal.utility import Workload
 
@@ -32,6 +32,7 @@ FEWEST = 2
 """People: one report says nothing about its own spread."""
 MOST_ASSURED = 0.9999  # as a plan prints it: what rounding leaves of a probability next to 1 is not promised
 WIDTH_STEP = 1e-7  # of a half-width that is solved for: three digits more than a plan prints
+APART = 40  # numbers of people that are tried below one that does, at least
 START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
 
 
@@ -51,8 +52,9 @@ class Plan(Planned):
         widest: what the widest interval is about: the label of a cell, or the name of a statistic.
         value: its frequency, or value, at the prior in question.
         without_privacy: how many unrandomised answers reach `half_width`.
-        assurance: with which probability, at least, no interval of a survey is wider than what was asked for (or than
-            `half_width`, where nothing was); None where it is not known.
+        assurance: with which probability no interval of a survey is wider than what was asked for (or than
+            `half_width`, where nothing was): exact for two inputs and for one statistic of two values, at least that
+            for several counts, and about that elsewhere, as the summary says.
 
     >>> import extremal as ex
     >>> ex.plan(ex.randomized_response(2, 1), half_width=0.05).solved
@@ -67,7 +69,8 @@ class Plan(Planned):
     level: float
     widest: Any
     value: float
-    assurance: float | None
+    assurance: float
+    known: str = field(repr=False)
     goal: Goal = field(repr=False)
 
     def _sentences(self) -> list[str]:
@@ -80,12 +83,16 @@ class Plan(Planned):
         ]
 
     def _assured(self) -> list[str]:
-        if self.assurance is None:
-            return ["Surveys reach it on average: some are wider."]
-        if self.assurance == 1:
+        probability = outward(min(self.assurance, MOST_ASSURED), up=False)
+        if self.assurance == 1 and not self.known.startswith(ABOUT.format("")):
             return ["Every survey of that size reaches it."]
-        at_least = outward(min(self.assurance, MOST_ASSURED), up=False)
-        return [f"A survey of that size reaches it with probability {at_least} or more."]
+        if probability == "0":
+            return [f"Many surveys of that size may be wider than {self._target}: assurance=0.9 asks for 90%."]
+        return [f"A survey of that size reaches {self._target} with probability {self.known.format(probability)}."]
+
+    @property
+    def _target(self) -> str:
+        return f"±{outward(self.half_width, up=True)}" if self.wanted is None else f"±{self.wanted:g}"
 
     def plot(self) -> Any:
         """Half-width against the number of people, and against ε where the mechanism was designed; a matplotlib
@@ -149,7 +156,7 @@ def plan(
             then those of `ex.estimate_workload`, at the workload's prior or, of a class, the prior of largest total
             variance.
         assurance: with which probability a survey shall reach the half-width, given or solved for; not given, it is
-            reached on average. For shares of randomised response or subset selection only.
+            reached at the expected counts. Exact or on the safe side where counts are binomial, else approximate.
         sample: an `ex.Sample` like the planned one: people count by Kish's design effect (`planning.design_effect`).
         intraclass: with clusters, the correlation of the answers of two people of one cluster; 1 is the worst case.
 
@@ -161,7 +168,7 @@ def plan(
     >>> found.n, round(found.half_width, 4), found.without_privacy
     (4059, 0.05, 391)
     >>> [ex.plan(prior=[0.4, 0.3, 0.2, 0.1], epsilon=1, half_width=0.05, assurance=a).n for a in (None, 0.9)]
-    [3531, 3646]
+    [3531, 3599]
     >>> ex.plan(k=4, n=2000, half_width=0.05).epsilon
     1.423
     >>> round(ex.plan(ex.randomized_response(2, 1), n=1000, prior=[0.8, 0.2]).half_width, 4)
@@ -179,7 +186,6 @@ def plan(
     goal = _goal(mechanism, k, prior, inputs, checked_level(level), workload)
     goal = replace(goal, effect=DesignEffect.of(sample, intraclass))
     sure = None if assurance is None else checked_level(assurance, "assurance")
-    goal = replace(goal, binomial=True) if sure is not None and isinstance(goal, ShareOfEach) else goal
     return _planned(solved, goal, mechanism, epsilon, n, half_width, sure)
 
 
@@ -197,7 +203,7 @@ def _planned(
     aim = Aim(
         "half_width",
         best=goal.mechanism,
-        people=lambda m, width: _people(goal.widths(m), width, sure=sure),
+        people=lambda m, width: _people(goal.widths(m), width) if sure is None else _sure(goal.widths(m), width, sure),
         level=lambda people, width: _level(goal, people, width, sure),
         hint="Ask for a larger half_width or a larger ε.",
     )
@@ -207,6 +213,7 @@ def _planned(
     reached = widths.at(people)
     if wanted is None and sure is not None:
         reached = reached._replace(half_width=_assured_width(widths, people, sure, reached.half_width, goal.largest))
+    assured = widths.assurance(people, reached.half_width if wanted is None else wanted)
     without = _people(goal.plain(asked), reached.half_width, people)
     return Plan(
         solved=solved,
@@ -220,7 +227,8 @@ def _planned(
         without_privacy=people if without is None else without,
         designed=mechanism is None,
         level=goal.level,
-        assurance=widths.assurance(people, reached.half_width if wanted is None else wanted),
+        assurance=assured.probability,
+        known=assured.words,
         goal=goal,
     )
 
@@ -318,42 +326,46 @@ def _level(goal: Goal, people: int, wanted: float, sure: float | None) -> Fracti
     raise unreached("half_width", people, wanted, needed, "Ask for a larger half_width.")
 
 
-def _people(widths: Widths, wanted: float, most: int | None = None, sure: float | None = None) -> int | None:
+def _people(widths: Widths, wanted: float, most: int | None = None) -> int | None:
     """The smallest number for which the widest interval is as wanted."""
-    guess = START if most is None else most
+    return smallest_count(lambda n: widths.at(n).half_width <= wanted, _guess(widths, wanted, most or START), FEWEST)
+
+
+def _guess(widths: Widths, wanted: float, guess: int) -> int:
     for _ in range(2):
         scaled = guess * (widths.at(guess).half_width / wanted) ** 2
         guess = max(FEWEST, min(math.ceil(scaled), MOST_PEOPLE))
-    return smallest_count(lambda n: _reaches(widths, n, wanted, sure), guess, FEWEST)
+    return guess
 
 
-def _reaches(widths: Widths, n: int, wanted: float, sure: float | None) -> bool:
-    """Whether n people reach the half-width on average, and with the probability that is asked for."""
-    if widths.at(n).half_width > wanted:
-        return False
-    if sure is None:
-        return True
-    return _assurance(widths, n, wanted, sure) >= sure
+def _sure(widths: SurveyWidths, wanted: float, sure: float) -> int | None:
+    """The smallest number with which surveys are as wanted with probability `sure`, or one with `APART` smaller ones
+    that are not: exact intervals of fewer people can be more likely narrow."""
 
+    def holds(n: int) -> bool:
+        return _reaches(widths, n, wanted, sure)
 
-def _assurance(widths: Widths, n: int, half_width: float, sure: float) -> float:
-    """With which probability n people reach the half-width; refused where it is not known."""
-    found = widths.assurance(n, half_width)
+    found = smallest_count(holds, _guess(widths, wanted, START), FEWEST)
     if found is None:
-        raise InvalidParameter(
-            "assurance is known for shares of randomised response and subset selection of people drawn one by one",
-            parameter="assurance",
-            value=sure,
-            hint="Leave it or the sample out, or plan with k instead of a mechanism.",
-        )
+        return None
+    n = found
+    while n > FEWEST and n > found - APART:
+        n -= 1
+        found = n if holds(n) else found
     return found
 
 
-def _assured_width(widths: Widths, n: int, sure: float, narrow: float, wide: float) -> float:
-    """The smallest half-width from `narrow` to `wide` that n people reach with probability `sure`."""
-    if _assurance(widths, n, narrow, sure) >= sure:
-        return narrow
+def _reaches(widths: SurveyWidths, n: int, wanted: float, sure: float | None) -> bool:
+    """Whether n people reach the half-width at the expected counts, or with the probability that is asked for."""
+    if sure is None:
+        return widths.at(n).half_width <= wanted
+    return widths.assurance(n, wanted).probability >= sure
+
+
+def _assured_width(widths: SurveyWidths, n: int, sure: float, expected: float, largest: float) -> float:
+    """The smallest half-width that n people reach with probability `sure`."""
+    narrow, wide = (0.0, expected) if _reaches(widths, n, expected, sure) else (expected, largest)
     while wide - narrow > WIDTH_STEP:
         middle = (narrow + wide) / 2
-        narrow, wide = (narrow, middle) if _assurance(widths, n, middle, sure) >= sure else (middle, wide)
+        narrow, wide = (narrow, middle) if _reaches(widths, n, middle, sure) else (middle, wide)
     return wide

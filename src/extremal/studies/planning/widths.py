@@ -17,12 +17,14 @@ a class of priors, at the one with the largest total variance.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
 
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Flags
@@ -31,6 +33,8 @@ from extremal.estimate.intervals.binomial import mapped_limits
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations, row_prior
+from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.estimate.results.linear import LinearEstimate
 from extremal.estimate.workload import WorkloadEstimate, statistics_of
 from extremal.exact import Prior
 from extremal.exact.weights import Floats
@@ -43,6 +47,8 @@ SPREADS = 8.0  # standard deviations of a count that are looked at; what is beyo
 ROUNDING = 1e-9  # of a half-width
 ROUNDS = 4  # to a step of 1/(32·16³) < 10^-5
 
+Counts = npt.NDArray[np.intp]
+
 
 class Reached(NamedTuple):
     """The widest interval: its half-width, what it is about, and what that is at the prior in question."""
@@ -52,6 +58,16 @@ class Reached(NamedTuple):
     value: float
 
 
+class Assured(NamedTuple):
+    """The probability that no interval of a survey is wider than it should be, and in which words it is known."""
+
+    probability: float
+    words: str
+
+
+EXACT, BOUND, ABOUT = "{}", "{} or more", "about {}"
+
+
 class Widths(Protocol):
     """The widest interval as a function of the number of reports."""
 
@@ -59,16 +75,37 @@ class Widths(Protocol):
         """With n reports."""
         ...
 
-    def assurance(self, n: int, half_width: float) -> float | None:
-        """A lower bound on the probability that no interval of a survey is wider; None where it is not known."""
+
+class SurveyWidths(Widths, Protocol):
+    """The same for surveys, whose intervals differ."""
+
+    def each(self, n: int) -> Floats:
+        """Half-widths of all intervals with n reports, one for each statement."""
         ...
+
+    def assurance(self, n: int, half_width: float) -> Assured:
+        """The probability that no interval of a survey is wider."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """Of people who are not drawn one by one, without randomisation."""
+
+    widths: Widths
+    effect: DesignEffect
+    level: float
+
+    def at(self, n: int) -> Reached:
+        """With n answers."""
+        return self.widths.at(self.effect.worth(n, self.level))
 
 
 @dataclass(frozen=True, eq=False)
 class Thinned:
     """Of people who are not drawn one by one."""
 
-    widths: Widths
+    widths: SurveyWidths
     effect: DesignEffect
     level: float
 
@@ -76,9 +113,20 @@ class Thinned:
         """With n reports."""
         return self.widths.at(self.effect.worth(n, self.level))
 
-    def assurance(self, _n: int, _half_width: float) -> float | None:
-        """Not known: the spread between clusters differs from survey to survey."""
-        return None
+    def each(self, n: int) -> Floats:
+        """With n reports."""
+        return self.widths.each(self.effect.worth(n, self.level))
+
+    def assurance(self, n: int, half_width: float) -> Assured:
+        """As of so many independent reports as n are worth; with clusters, by the χ² of the variance between them."""
+        from scipy.special import chdtrc
+
+        if not self.effect.clusters:
+            found = self.widths.assurance(self.effect.worth(n, self.level), half_width)
+            return found if found.probability == 1 else _about(found)
+        degrees = self.effect.degrees(n)
+        missed = chdtrc(degrees, degrees * (half_width / self.each(n)) ** 2)
+        return Assured(max(0.0, 1 - float(missed.sum())), ABOUT.format(EXACT if missed.size == 1 else BOUND))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,15 +142,13 @@ class AtPrior:
         expected = expected_estimate(self.mechanism, self.prior, n)
         return _widest(expected.interval(self.level), expected.inputs, expected.estimate)
 
-    def assurance(self, n: int, half_width: float) -> float | None:
-        """By the binomial counts of all cells, put together by Bonferroni."""
-        expected = expected_estimate(self.mechanism, self.prior, n)
-        inverse = expected.fit.inverse
-        if not inverse.binary(None).all():
-            return None
-        p = expected.estimate
-        small, large = (np.broadcast_to(v, p.shape) for v in inverse.extremes(None))
-        return _assured(n, self.level, half_width, (1 - small) / (large - small), -small / (large - small), p)
+    def each(self, n: int) -> Floats:
+        """With n reports."""
+        return _half_widths(expected_estimate(self.mechanism, self.prior, n), self.level)
+
+    def assurance(self, n: int, half_width: float) -> Assured:
+        """By binomial counts where they are, else by how the variance is estimated."""
+        return _assured(expected_estimate(self.mechanism, self.prior, n), self.level, half_width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +164,6 @@ class PlainAtPrior:
         p = self.prior.values
         limits = mapped_limits(np.rint(n * p).astype(np.int64), n, self.level, np.ones(p.size), np.zeros(p.size))
         return _widest(limits, self.labels, p)
-
-    def assurance(self, n: int, half_width: float) -> float | None:
-        """As with a mechanism."""
-        p = self.prior.values
-        return _assured(n, self.level, half_width, np.ones(p.size), np.zeros(p.size), p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +213,27 @@ class AtWorst:
         widest = int(widths.max(axis=0).argmax())
         return Reached(float(widths.max()), labels[widest], float(middle[widest]))
 
-    def assurance(self, n: int, half_width: float) -> float | None:
-        """No count has a wider interval than the worst one."""
-        return 1.0 if self._cells[0].all() and half_width >= self.at(n).half_width - ROUNDING else None
+    def each(self, n: int) -> Floats:
+        """Of the widest, with n reports."""
+        return np.array([self.at(n).half_width])
+
+    def assurance(self, n: int, half_width: float) -> Assured:
+        """No binomial count has a wider interval than the worst one; others are as likely wider as they are there."""
+        worst = self.at(n)
+        if self._cells[0].all():
+            return Assured(float(half_width >= worst.half_width - ROUNDING), BOUND)
+        found = _assured(self._there(worst, n), self.level, half_width, only=worst.about)
+        return Assured(found.probability, BOUND if found.words == EXACT else ABOUT.format(BOUND))
+
+    def _there(self, worst: Reached, n: int) -> FrequencyEstimate:
+        """What n reports say at the worst prior: all others give the answer whose reports vary most."""
+        mechanism, channel = self.mechanism, channel_of(self.mechanism)
+        x = mechanism.inputs.index(worst.about)
+        moments = np.array(channel.inverse(row_prior(mechanism, None)).moments(None))[x]
+        moments[x] = -np.inf
+        prior = np.zeros(mechanism.k)
+        prior[x], prior[int(moments.argmax())] = worst.value, 1 - worst.value
+        return expected_estimate(mechanism, prior, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,10 +249,6 @@ class PlainAtWorst:
         widths = _binomial(t, n, self.level, np.ones(t.size), np.zeros(t.size))
         best = int(widths.argmax())
         return Reached(float(widths[best]), self.label, float(t[best]))
-
-    def assurance(self, n: int, half_width: float) -> float | None:
-        """As with a mechanism."""
-        return 1.0 if half_width >= self.at(n).half_width - ROUNDING else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +268,13 @@ class OfStatistics:
         expected = self._expected(n)
         return _widest(expected.interval(self.level), expected.names, expected.estimate)
 
-    def assurance(self, _n: int, _half_width: float) -> float | None:
-        """Not known."""
-        return None
+    def each(self, n: int) -> Floats:
+        """With n reports."""
+        return _half_widths(self._expected(n), self.level)
+
+    def assurance(self, n: int, half_width: float) -> Assured:
+        """As of shares."""
+        return _assured(self._expected(n), self.level, half_width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,28 +296,82 @@ class OfPlainStatistics:
         low, high = np.maximum(rows.min(axis=1), centre - reach), np.minimum(rows.max(axis=1), centre + reach)
         return _widest(np.column_stack([low, high]), names, centre)
 
-    def assurance(self, _n: int, _half_width: float) -> float | None:
-        """Not known."""
-        return None
+
+def _half_widths(expected: LinearEstimate, level: float) -> Floats:
+    """Of one interval for each statement: two shares are one."""
+    limits = expected.interval(level)[_statements(expected)]
+    return np.asarray((limits[:, 1] - limits[:, 0]) / 2)
 
 
-def _assured(n: int, level: float, half_width: float, inside: Floats, outside: Floats, p: Floats) -> float:
-    """P(every interval is at most so wide), at least: one minus the sum over the cells of P(its interval is wider)."""
+def _statements(expected: LinearEstimate) -> Counts:
+    """Which intervals are about something else than those before. Two shares that sum to one are one statement, and
+    whatever is learnt about two kinds of people from two reports."""
+    mechanism, size = expected.fit.combinations.mechanism, len(expected.labels)
+    least, most = expected.fit.combinations.range()
+    if mechanism.row_classes == mechanism.m == 2 or (size == 2 and expected.fit.combinations.matrix is None):
+        return np.array([int((most - least).argmax())])
+    return np.flatnonzero(most > least)
+
+
+def _assured(expected: LinearEstimate, level: float, half_width: float, only: Any = None) -> Assured:
+    """One minus the sum over all statements (or that about `only`) of the probability that its interval is wider."""
+    fit, chosen = expected.fit, _statements(expected)
+    chosen = chosen if only is None else np.array([expected.labels.index(only)])
+    binary = fit.inverse.binary(fit.combinations.matrix)[chosen]
+    missed = sum(_missed_count(expected, level, half_width, chosen[binary]))
+    missed += float(_missed_variance(expected, level, half_width, chosen[~binary]).sum())
+    found = Assured(min(1.0, max(0.0, 1.0 - missed)), EXACT if chosen.size == 1 else BOUND)
+    return found if binary.all() else _about(found)
+
+
+def _about(found: Assured) -> Assured:
+    """The same, approximately."""
+    return Assured(found.probability, found.words if ABOUT.format("") in found.words else ABOUT.format(found.words))
+
+
+def _missed_count(expected: LinearEstimate, level: float, half_width: float, chosen: Counts) -> Iterator[float]:
+    """P(an interval is wider), where a count is binomial."""
     from scipy.special import bdtr, bdtrc
 
-    missed = 0.0
-    cells, times = np.unique(np.column_stack([inside, outside, p]), axis=0, return_counts=True)
-    for (a, b, share), count in zip(cells.tolist(), times.tolist(), strict=True):
-        t = min(max(b + (a - b) * share, 0.0), 1.0)
+    rows, n, inverse = expected.fit.combinations.matrix, expected.n, expected.fit.inverse
+    small, large = (np.broadcast_to(v, expected.estimate.shape)[chosen] for v in inverse.extremes(rows))
+    least, most = (v[chosen] for v in expected.fit.combinations.range())
+    step = large - small
+    shares = (np.stack([most, least, expected.estimate[chosen]]) - small) / step
+    for (a, b, share), scale in zip(shares.T.tolist(), (most - least).tolist(), strict=True):
+        t = min(max(share, 0.0), 1.0)
         reach = SPREADS * math.sqrt(n * t * (1 - t)) + SPREADS
         x = np.arange(max(0, math.floor(n * t - reach)), min(n, math.ceil(n * t + reach)) + 1)
         limits = mapped_limits(x, n, level, np.full(x.size, a), np.full(x.size, b))
-        wide = (limits[:, 1] - limits[:, 0]) / 2 > half_width + ROUNDING
-        below = bdtr(x.astype(np.float64), n, t)
-        chance = np.diff(below, prepend=0.0 if x[0] == 0 else float(bdtr(x[0] - 1.0, n, t)))
-        beyond = float(bdtrc(float(x[-1]), n, t)) + (float(bdtr(x[0] - 1.0, n, t)) if x[0] > 0 else 0.0)
-        missed += count * (float(chance[wide].sum()) + beyond)
-    return max(0.0, 1.0 - missed)
+        wide = scale * (limits[:, 1] - limits[:, 0]) / 2 > half_width + ROUNDING
+        first = float(bdtr(x[0] - 1.0, n, t)) if x[0] > 0 else 0.0
+        chance = np.diff(bdtr(x.astype(np.float64), n, t), prepend=first)
+        yield float(chance[wide].sum()) + float(bdtrc(float(x[-1]), n, t)) + first
+
+
+def _missed_variance(expected: LinearEstimate, level: float, half_width: float, chosen: Counts) -> Floats:
+    """About the same elsewhere: the length is U − L, U = θ̂ + u and L = θ̂ − l where they are not cut, with u and l
+    proportional to √V̂. A report that contributes B moves it by ([U is not cut] − [L is not cut])(B − θ) + (u + l)((B −
+    θ)²/V − 1)/2, to first order, where what is cut counts as none. If reports are not listed, (B − θ)² has the largest
+    variance that a bounded B can have.
+    """
+    fit = expected.fit
+    rows, theta, limits = fit.combinations.matrix, expected.estimate[chosen], expected.interval(level)[chosen]
+    least, most = (v[chosen] for v in fit.combinations.range())
+    uncut = np.column_stack([limits[:, 0] > least, limits[:, 1] < most])
+    reach = np.abs(limits - theta[:, None]) * uncut
+    moved, grown = uncut[:, 1].astype(np.float64) - uncut[:, 0], reach.sum(axis=1) / 2
+    variance, influence = fit.unit_variances(rows)[chosen], fit.inverse.influence(rows)
+    if influence is None:
+        small, large = (np.broadcast_to(v, expected.estimate.shape)[chosen] for v in fit.inverse.extremes(rows))
+        farthest = np.maximum(large - theta, theta - small)
+        spread = np.abs(moved) * np.sqrt(variance) + grown * farthest / np.sqrt(variance)
+    else:
+        away = influence[chosen] - theta[:, None]
+        each = moved[:, None] * away + grown[:, None] * (away**2 / variance[:, None] - 1)
+        spread = np.sqrt(each**2 @ fit.observed.statistic)
+    missing = limits[:, 1] - limits[:, 0] - 2 * half_width
+    return np.asarray(ndtr(np.sqrt(expected.n) * missing / np.maximum(spread, ROUNDING)))
 
 
 def _significant(values: Floats) -> Floats:
