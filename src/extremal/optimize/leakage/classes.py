@@ -12,6 +12,7 @@ one under LDP, which is private for every prior. The bound is then that of the l
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -59,11 +60,11 @@ def solve(problem: Problem, privacy: PML, _: Utility) -> Solution:
 def _finite(problem: Problem, privacy: PML) -> Solution:
     if not privacy.epsilon:
         return constant(problem)
-    nested = privacy.source.least_share(()) is not None
-    if nested and privacy.source.k <= SIZES.nested_columns:
+    source, relaxed = privacy.source, None
+    few = source.k <= (SIZES.nested_columns if source.listed is None else SIZES.class_columns)
+    if few and source.least_share(()) is not None:
         return over_nested(problem, privacy)
-    relaxed = None
-    if not nested and privacy.source.k <= SIZES.class_columns:
+    if few:
         with suppress(TooLarge):  # too many rays already for one prior
             relaxed = _cut(problem, ClassCone(privacy))
     if relaxed is not None and relaxed.admissible:
@@ -164,12 +165,17 @@ def _cut(problem: Problem, cone: ClassCone) -> Relaxed | None:
             return None if found is None else replace(found, admissible=not endless.size)
         if not room or problem.out_of_time:
             return found
-        for name in broken:
-            try:
-                cone.cut(name)
-            except TooLarge:
-                room = False
+        room = all(_added(problem, cone, name) for name in broken)
         problem.progress("inequalities of the class", 1.0)
+
+
+def _added(problem: Problem, cone: ClassCone, name: Name) -> bool:
+    """Whether there was time and room for an inequality more."""
+    with suppress(TooLarge):
+        if not problem.out_of_time:
+            cone.cut(name)
+            return True
+    return False
 
 
 def _relaxed(best: BestMixture, columns: Floats, values: Floats, names: tuple[Name, ...]) -> Relaxed:
@@ -218,13 +224,13 @@ def _mended(problem: Problem, privacy: PML, matrix: Floats) -> Mechanism:
 def _least_bound(problem: Problem, privacy: PML) -> tuple[Solution, tuple[OnePrior, ...]]:
     """The design for the prior of the class that leaves least, and what it proves for the class."""
     found: list[tuple[Solution, tuple[OnePrior, ...]]] = []
-    for prior in _some_priors(privacy.source):
-        single = privacy.under(prior)
-        solution = one_prior.solve(replace(problem, privacy=single), single, problem.utility)
+    priors = _some_priors(privacy.source)
+    each = None if problem.seconds_left is None else problem.seconds_left / (len(priors) + 1)  # one for what follows
+    for prior in priors:
+        single, end = privacy.under(prior), None if each is None else time.monotonic() + each
+        solution = one_prior.solve(replace(problem, privacy=single, deadline=end), single, problem.utility)
         weights = tuple(Fraction(w) for w in prior.weights)
         found.append((solution, tuple(OnePrior(weights, (), proof) for proof in solution.proofs)))
-        if problem.out_of_time:
-            break
     return min(found, key=lambda one: one[0].bound)
 
 
