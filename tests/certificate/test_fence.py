@@ -109,6 +109,9 @@ SCALED = Matrix((1, 1, 1, 1), (), (), -20)
         # trees, sets, chords, listed
         (Dual((ZERO,) * 4, Listed(STAR)), ex.LDP(1), ex.KL(EVEN, EVEN), "tree is for metric privacy"),
         (Dual((ZERO,) * 4, Chords((ONE,), (), STAR)), ex.LDP(1), ex.KL(EVEN, EVEN), "tree is for metric privacy"),
+        (Dual((ZERO,) * 3, Listed(((0, 2),))), ex.PML(1, CLASS), PAIR, "of extreme priors"),
+        (Dual((ZERO,) * 3, Listed(((3, 0),))), ex.PML(1, CLASS), PAIR, "of extreme priors"),
+        (Dual((ZERO,) * 3, Chords((ONE,), (), ((0, 1),))), ex.PML(1, CLASS), PAIR, "for a list of rays"),
         (Dual((ZERO,) * 4, Listed(STAR, True)), LINE, ex.KL(EVEN, EVEN), "no tree"),
         (Dual((ZERO,) * 3, Chords(trees=((-1,), (-1,)))), ex.PML(1, P), PAIR, "ε-LDP, ε > 0"),
         (Dual((ZERO,) * 3, Chords(trees=((-1,), (-1,)))), ex.LDP(0), PAIR, "ε-LDP, ε > 0"),

@@ -5,16 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 import extremal as ex
+from extremal.certificate import Listed, OnePrior
 from extremal.certificate.arithmetic.cones import Inequalities, OfClass, cone_of
 from extremal.errors import TooLarge
 from extremal.exact import Prior, polytope
-from extremal.optimize.rays import class_rays, nested_columns
+from extremal.optimize.rays import nested_columns
 from extremal.privacy import PML
 from extremal.problem import problem_of
 from extremal.sources import SourceClass
@@ -36,7 +38,9 @@ TWELVE = np.random.default_rng(0).dirichlet(np.full(8, 3.0), size=12)
 )
 def test_every_linear_function_is_largest_at_a_listed_ray(source: SourceClass) -> None:
     notion, generator = PML(0.6, source), np.random.default_rng(1)
-    columns = polytope.as_columns(class_rays(notion))
+    cone = cone_of(problem_of(notion), 3)
+    assert isinstance(cone, Inequalities)
+    columns = polytope.as_columns(list(Inequalities.rays(cone)))
     assert (columns.max(axis=0) == 1).all()
     occurs = [x for x, possible in enumerate(source.support()) if possible]
     inequalities = [np.eye(3)[x] - math.exp(0.6) * p.values for p in source.vertices() for x in occurs]
@@ -56,12 +60,36 @@ def test_one_prior_of_a_class() -> None:
     assert single.prior == Prior(P)
 
 
-def test_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_to_list_gets_what_holds_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The design under LDP is admissible for every class: none is worth less."""
+    goal = ex.TotalVariation(P, P[::-1])
     design = ex.design(PML(0.5, SourceClass.ball(["1/11"] * 11, 0.1)), ex.TotalVariation(["1/11"] * 11, RAMP))
-    assert "one prior of the class" in design.method
-    monkeypatch.setattr(polytope, "MOST_RAYS", 3)
+    assert isinstance(design.certificate.proofs[0], OnePrior)
+    notion = PML(0.5, SourceClass([P, [0.2, 0.3, 0.5], [0.3, 0.4, 0.3]]))
+    whole = ex.design(notion, goal)
+    monkeypatch.setattr(polytope, "MOST_STEPS", 600)
+    cut = ex.design(notion, goal)
+    assert "larger cone" in cut.method
+    assert ex.verify(cut)
+    assert whole.gap < 1e-12 < cut.gap
+    assert ex.design(ex.LDP(0.5), goal).value <= cut.value <= whole.value <= cut.upper_bound
+    monkeypatch.setattr(polytope, "MOST_RAYS", 2)
     with pytest.raises(TooLarge, match="too many extreme rays"):
-        class_rays(PML(0.5, SourceClass([P, [0.2, 0.3, 0.5]])))
+        polytope.extreme_rays(3, [[Fraction(1), Fraction(-1), Fraction(0)]])
+
+
+@pytest.mark.parametrize("wanted", [ex.KL, lambda p, q: ex.WorstCase([ex.KL(p, q), ex.MutualInformation(p)])])
+def test_a_list_of_thirty_priors_is_solved_by_few_of_its_inequalities(wanted: Any) -> None:
+    """Where all of them have too many rays; those that the proof names hold on the cone of the class."""
+    priors, (p, q) = (np.random.default_rng(s).dirichlet(np.ones(6), n) for s, n in ((0, 30), (3, 2)))
+    notion = PML(1, SourceClass(priors.tolist()))
+    design = ex.design(notion, wanted(p.tolist(), q.tolist()))
+    assert design.gap <= 1e-9
+    assert ex.verify(design)
+    (proof,) = design.certificate.proofs
+    assert isinstance(proof.reason, Listed)  # type: ignore[attr-defined]
+    assert 6 < len(proof.reason.tree) < 60 < 180  # type: ignore[attr-defined]
+    assert design.value > ex.design(ex.LDP(1), wanted(p.tolist(), q.tolist())).value
 
 
 NESTED = (

@@ -13,6 +13,8 @@ import pytest
 import extremal as ex
 from extremal import progress
 from extremal.optimize.design import level_of
+from extremal.optimize.dust import without_dust
+from extremal.optimize.problem import Problem, Solution
 
 
 @pytest.mark.parametrize(
@@ -171,3 +173,35 @@ def test_a_level_that_would_need_too_long_a_list_is_left_out(monkeypatch: pytest
     monkeypatch.setattr(ex.LDP, "level", too_long)
     assert level_of(found.mechanism) is None
     assert "LDP(epsilon=1.0, delta=1e-06), verified exactly" in found.summary()
+
+
+class TestDust:
+    """Reports of next to no probability are folded into others, unless they are worth something."""
+
+    def _folded(self, matrix: Any, utility: Any, **given: Any) -> ex.Mechanism:
+        made = ex.Mechanism.from_matrix(matrix, ex.LDP(1), **given)
+        return without_dust(Problem(ex.LDP(1), utility), Solution(made, 0.0, "")).mechanism
+
+    def test_it_takes_the_name_of_the_report_that_it_is_most_like(self) -> None:
+        rare = 2.0**-40
+        matrix = np.array([[0.6, 0.4 - 2 * rare, 2 * rare], [0.4, 0.6 - rare, rare]])
+        given = {"inputs": ["a", "b"], "outputs": ["first", "second", "never"]}
+        found = self._folded(matrix, ex.KL([0.5, 0.5], [0.2, 0.8]), **given)
+        assert (found.outputs, found.inputs, found.privacy) == (("first", "second"), ("a", "b"), ex.LDP(1))
+        whole = ex.Mechanism.from_matrix(matrix, ex.LDP(1)).weights
+        assert (found.weights == np.column_stack([whole[:, 0] + whole[:, 2], whole[:, 1]])).all()
+
+    def test_it_stays_where_it_is_all_that_tells_something(self) -> None:
+        rare = 2.0**-40
+        matrix = np.array([[1 - 2 * rare, 2 * rare], [1 - rare, rare]])
+        assert self._folded(matrix, ex.KL([0.5, 0.5], [0.2, 0.8])).m == 2
+        assert self._folded(matrix, ex.KL([0.5, 0.5], [0.5, 0.5])).m == 1
+
+    def test_designs_have_none(self) -> None:
+        nothing = ex.design(ex.LDP(2, 1e-12), ex.Average([ex.KL([0.25] * 4, [0.25] * 4)] * 2))
+        prior, row = np.random.default_rng(64).dirichlet(np.full(9, 0.3)), np.random.default_rng(0).normal(size=9)
+        rank_one = ex.design(ex.LDP(8), ex.Workload(np.outer([1.0, 2.0], row), prior.tolist()))
+        for design in (nothing, rank_one):
+            assert design.mechanism.matrix.max(axis=0).min() >= 1e-9
+            assert ex.verify(design)
+        assert rank_one.gap < 1e-9

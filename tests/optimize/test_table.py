@@ -39,7 +39,7 @@ METHODS = {
     "A": "approximate.solve.solve",
     "B": "approximate.workload.solve",
     "K": "leakage.solve.solve",
-    "C": "leakage.solve.solve_for_class",
+    "C": "leakage.classes.solve",
     "T": "divergence.metric.solve",
 }
 # For each notion a letter for each goal, in the order of `instances`; a dot where no method is known.

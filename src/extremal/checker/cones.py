@@ -12,9 +12,9 @@ from extremal.checker.notions import ClassLifted, Lifted, Local, Metrical, Notio
 from extremal.checker.numbers import ONE, ZERO, Vector, afford, of_kind, require, whole_numbers
 
 MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6  # inputs, as §5 allows
-MOST_NESTED = 10  # inputs, too
+MOST_NESTED, MOST_CHOSEN = 10, 12  # inputs, too
 MOST_STEPS_OVER_RAYS = 2**21  # a step is a product of rationals, or a logarithm
-MOST_MEETINGS = 2**26  # of rays on either side of an inequality
+MOST_MEETINGS = 2**27  # of rays on either side of an inequality
 Tree = Sequence[tuple[int, int]]
 Multipliers = Sequence[tuple[int, int, int, Fraction]]
 Ray = tuple[list[int], int]  # whole numbers, and the inequalities that are equalities on it, as bits
@@ -29,6 +29,9 @@ def unit(x: int, k: int) -> Vector:
 
 def rays(notion: Notion, k: int, tree: Tree, each: int) -> Iterator[Vector]:
     """The extreme rays of the cone, in rationals; what is done with one of them takes `each` steps."""
+    if tree and isinstance(notion, ClassLifted):
+        require(k <= MOST_CHOSEN, "at most 12 inputs whose rays are found from some inequalities")
+        return iter(described(chosen(notion, k, tree), k))
     if tree:
         edges = edges_of(notion, k, tree)
         require(k <= MOST_ON_A_TREE, "at most 16 inputs on a tree")
@@ -86,15 +89,30 @@ def lifts(notion: Lifted, k: int) -> Iterator[Vector]:
 def inequalities(notion: Notion, k: int) -> Iterator[tuple[tuple[int, int], Vector]]:
     """((a, b), row) for every inequality row·q ≤ 0 of a class or a metric."""
     if isinstance(notion, ClassLifted):
-        corners, above = notion.source.extreme(), Fraction(math.ceil(notion.ratio * 2**64), 2**64)
+        corners = notion.source.extreme()
         for x, (v, p) in itertools.product(range(k), enumerate(corners)):
             if any(corner[x] for corner in corners):
-                yield (x, v), [Fraction(int(x == z)) - above * p[z] for z in range(k)]
+                yield (x, v), of_prior(notion, x, p)
     if isinstance(notion, Metrical):
         for x, z in itertools.product(range(k), repeat=2):
             ratio = notion.ratio_between(x, z)
             if ratio is not None and x != z:
                 yield (x, z), [Fraction(int(i == x)) - (ratio if i == z else ZERO) for i in range(k)]
+
+
+def of_prior(notion: ClassLifted, x: int, p: Vector) -> Vector:
+    """q_x ≤ E·p·q as row·q ≤ 0, E rounded up to a multiple of 2^-64."""
+    above = Fraction(math.ceil(notion.ratio * 2**64), 2**64)
+    return [Fraction(int(x == z)) - above * share for z, share in enumerate(p)]
+
+
+def chosen(notion: ClassLifted, k: int, names: Tree) -> list[Vector]:
+    """The rows of some inequalities (x, v) of a class."""
+    corners = notion.source.extreme()
+    occurs = [any(corner[x] for corner in corners) for x in range(k)]
+    for x, v in names:
+        require(0 <= x < k and occurs[x] and 0 <= v < len(corners), "inputs that can occur, and extreme priors")
+    return [of_prior(notion, x, corners[v]) for x, v in names]
 
 
 def nested(notion: ClassLifted, k: int) -> Iterator[Vector]:

@@ -15,7 +15,8 @@ from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact.weights import Floats
 
 MOST_RAYS = 20_000  # met on the way of a double description
-MOST_STEPS = 60_000_000  # pairs of rays on either side of a plane, and heights of rays: five to ten seconds
+MOST_STEPS = 1 << 27  # pairs of rays on either side of a plane, and heights of rays: five seconds
+_AT_ONCE = 1 << 24  # pairs in one product of matrices: 64 MB
 _FEW = 40_000  # tests of a third ray that take no longer one by one than the product of matrices
 
 Ray = tuple[int, ...]
@@ -24,37 +25,62 @@ Ray = tuple[int, ...]
 def extreme_rays(k: int, planes: Sequence[Sequence[Fraction]]) -> list[Ray]:
     """The extreme rays of {q ≥ 0, plane·q ≤ 0 for each plane}, in k dimensions, as integers in lowest terms.
 
-    Double description: planes are added one by one, and a new ray joins two adjacent ones on either side. Two are where
-    no third ray lies on all planes that they share (Fukuda and Prodon 1996), at least k − 2: these are counted as a
-    product of matrices of zeros and ones, exactly, since a count is far below 2^24.
-
     Raises:
-        TooLarge: more than 20,000 rays on the way, or too many pairs of them.
+        TooLarge: too many rays on the way, or too many pairs of them.
 
     >>> extreme_rays(2, [[Fraction(1), Fraction(-3)]])
     [(0, 1), (3, 1)]
     """
-    rays = [tuple(int(i == x) for i in range(k)) for x in range(k)]
-    tight = [frozenset(range(k)) - {x} for x in range(k)]  # the planes that hold each
-    steps = 0
-    for number, plane in enumerate(map(lowest_terms, planes), start=k):
+    cone = CutCone(k)
+    for plane in planes:
+        cone.cut(plane)
+    return cone.rays
+
+
+class CutCone:
+    """{q ≥ 0} in k dimensions, cut by one plane after the other, and its extreme rays.
+
+    Double description: a new ray joins two adjacent ones on either side of a plane. Two are where no third ray lies on
+    all planes that they share (Fukuda and Prodon 1996), at least k − 2: these are counted as a product of matrices of
+    zeros and ones, exactly, since a count is far below 2^24.
+
+    Args:
+        k: the dimension.
+        share: of the steps that a cone may take.
+
+    Attributes:
+        rays: integers in lowest terms.
+    """
+
+    def __init__(self, k: int, share: float = 1.0) -> None:
+        self.k, self.rays = k, [tuple(int(i == x) for i in range(k)) for x in range(k)]
+        self._tight = [frozenset(range(k)) - {x} for x in range(k)]  # the planes that hold each
+        self._planes, self._steps, self._most = k, 0, share * MOST_STEPS
+
+    def cut(self, normal: Sequence[Fraction]) -> None:
+        """Keep what has normal·q ≤ 0.
+
+        Raises:
+            TooLarge: more than `MOST_RAYS` rays, or too many pairs of them in all cuts; the cone is what it was.
+        """
+        plane, number, rays, tight = lowest_terms(normal), self._planes, self.rays, self._tight
         heights = [sum(map(mul, plane, ray)) for ray in rays]
         above, below = ([i for i, h in enumerate(heights) if sign * h > 0] for sign in (1, -1))
-        steps += len(above) * len(below) + 40 * len(rays)  # a height takes as long as forty pairs
-        if len(rays) > MOST_RAYS or steps > MOST_STEPS:
+        steps = self._steps + len(above) * len(below) + 40 * len(rays)  # a height takes as long as forty pairs
+        if len(rays) > MOST_RAYS or steps > self._most:
             raise TooLarge(
                 "the cone has too many extreme rays to list",
                 parameter="rays",
                 value=len(rays),
                 hint="Give fewer inequalities, or the corners themselves.",
             )
-        joined = list(_adjacent(k, number, tight, above, below)) if above else []
+        joined = list(_adjacent(self.k, number, tight, above, below)) if above else []
         mixed = ([heights[a] * v - heights[b] * w for v, w in zip(rays[b], rays[a], strict=True)] for a, b in joined)
         common = [tight[a] & tight[b] | {number} for a, b in joined]
         kept = [i for i, h in enumerate(heights) if h <= 0]
-        tight = [tight[i] if heights[i] else tight[i] | {number} for i in kept] + common
-        rays = [rays[i] for i in kept] + list(map(lowest_terms, mixed))
-    return rays
+        self._tight = [tight[i] if heights[i] else tight[i] | {number} for i in kept] + common
+        self.rays = [rays[i] for i in kept] + list(map(lowest_terms, mixed))
+        self._planes, self._steps = number + 1, steps
 
 
 def _adjacent(
@@ -70,10 +96,13 @@ def _adjacent(
     on = [int.from_bytes(row.tobytes()) for row in np.packbits(holds.T, axis=1)]  # the rays on a plane, as bits
     everyone = int.from_bytes(np.packbits(np.ones(len(tight), dtype=np.bool_)).tobytes())
     holds = holds[:, holds[above].any(axis=0)].astype(np.float32)
-    for i, j in np.argwhere(holds[above] @ holds[below].T >= k - 2).tolist():
-        a, b = above[i], below[j]
-        if reduce(and_, (on[plane] for plane in tight[a] & tight[b]), everyone).bit_count() == 2:
-            yield a, b
+    rows = 1 + _AT_ONCE // len(below) if below else 1
+    for first in range(0, len(above), rows):
+        near = holds[above[first : first + rows]] @ holds[below].T >= k - 2
+        for i, j in np.argwhere(near).tolist():
+            a, b = above[first + i], below[j]
+            if reduce(and_, (on[plane] for plane in tight[a] & tight[b]), everyone).bit_count() == 2:
+                yield a, b
 
 
 def lowest_terms(vector: Sequence[Fraction | int]) -> Ray:

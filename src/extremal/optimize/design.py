@@ -26,6 +26,7 @@ from extremal.errors import InvalidParameter, TooLarge, called_as
 from extremal.exact import Prior, as_count
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.optimize.dust import without_dust
 from extremal.optimize.problem import (
     FurtherProofs,
     Problem,
@@ -284,7 +285,7 @@ def design(
         problem = Problem(
             privacy, utility, inputs, outputs, tolerance, deadline, line if progress is None else progress, kinds
         )
-        found = finished(utility, solved(problem))
+        found = finished(utility, without_dust(problem, solved(problem)))
     if problem.out_of_time and found.gap > tolerance:
         more = f"the search stopped at time_limit={time_limit:g} seconds with this gap: a larger one goes on"
         return replace(found, remarks=(*found.remarks, more))

@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from extremal.certificate import Dual, Listed, Proof
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact import polytope
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite, parts_of
@@ -28,7 +27,6 @@ from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram
 from extremal.utility import ConvexUtility, Utility
 
-_CLASS_BITS = 48  # of the upper bound on e^ε that those rays are for: relative 4e-15
 _FLAT = 1e-3  # rows of the program that differ by less are told apart by their differences
 _REGULAR = 1e-9  # smaller determinants, of columns with largest entry 1, are 0
 _NEGATIVE = -1e-12  # a weight of a vertex that is not below this is 0 but for rounding
@@ -93,17 +91,9 @@ def nothing(problem: Problem) -> tuple[Proof, ...]:
     return (Dual(zeros, Listed()),) if problem.utility.k <= SIZES.patterns else ()
 
 
-def over_class(problem: Problem, privacy: PML) -> Solution:
-    """PML for a class of priors.
-
-    Raises:
-        TooLarge: there are too many inputs, extreme priors or rays to list.
-    """
-    nested = privacy.source.least_share(()) is not None
-    if privacy.source.k > (SIZES.nested_columns if nested else SIZES.class_columns):
-        raise TooLarge("rays are listed for few inputs", parameter="k", value=privacy.source.k)
-    columns = nested_columns(privacy) if nested else polytope.as_columns(class_rays(privacy))
-    return _over(problem, columns, "enumeration of the extreme columns of the class")
+def over_nested(problem: Problem, privacy: PML) -> Solution:
+    """PML for a class of priors that the least probabilities of sets decide."""
+    return _over(problem, nested_columns(privacy), "enumeration of the extreme columns of the class")
 
 
 def nested_columns(privacy: PML) -> Floats:
@@ -127,22 +117,6 @@ def nested_columns(privacy: PML) -> Floats:
         found.append(bits[inner] + f[:, None] * (bits[larger] - bits[inner]))
     columns = np.vstack(found)
     return np.asarray((columns / columns.max(axis=1, keepdims=True)).T)
-
-
-def class_rays(privacy: PML) -> list[polytope.Ray]:
-    """The extreme rays of {q ≥ 0, q_x ≤ e^ε·p_v·q for every input x that can occur and every extreme prior p_v}, in
-    rationals; e^ε is rounded up, so that a bound over the rays is a bound for the notion.
-
-    Raises:
-        TooLarge: there are too many extreme priors or rays to list.
-    """
-    priors, k = privacy.source.vertices(), privacy.source.k
-    _, upper = privacy.exponential.bounds(_CLASS_BITS)
-    top = Fraction(upper, 1 << _CLASS_BITS)
-    occurring = [x for x, possible in enumerate(privacy.source.support()) if possible]
-    # in the kernel's order, so that what is too large for it is too large here
-    planes = [[int(z == x) - top * p.fraction(z) for z in range(k)] for p in priors for x in occurring]
-    return polytope.extreme_rays(k, planes)
 
 
 def _mixed(best: BestMixture) -> tuple[Fraction, ...]:

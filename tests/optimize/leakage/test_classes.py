@@ -12,8 +12,9 @@ import pytest
 
 import extremal as ex
 from extremal.certificate import Chords, Dual, OnePrior
+from extremal.certificate.arithmetic.cones import cone_of
 from extremal.exact import polytope
-from extremal.optimize.rays import class_rays
+from extremal.problem import problem_of
 from extremal.testing.designs import check
 from support.refusals import check_refusals, with_proof
 
@@ -39,7 +40,7 @@ def test_it_holds_for_every_prior_and_costs_something(source: Any, utility: Any)
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_the_whole_simplex_is_local_differential_privacy(k: int) -> None:
-    rows = class_rays(ex.PML(0.7, ex.SourceClass.simplex(k)))
+    rows = list(cone_of(problem_of(ex.PML(0.7, ex.SourceClass.simplex(k))), k).rays())
     assert len(rows) == 2**k - 2
     utility = ex.MutualInformation(np.arange(1, k + 1) / (k * (k + 1) / 2))
     found = check(ex.design(ex.PML(0.7, ex.SourceClass.simplex(k)), utility))
@@ -48,7 +49,7 @@ def test_the_whole_simplex_is_local_differential_privacy(k: int) -> None:
 
 def test_one_prior_twice_gives_the_lift_vectors() -> None:
     source = ex.SourceClass([P, P])
-    columns = polytope.as_columns(class_rays(ex.PML(0.5, source)))
+    columns = polytope.as_columns(list(cone_of(problem_of(ex.PML(0.5, source)), 3).rays()))
     lifts = columns / (np.array(P) @ columns)
     assert lifts.shape[1] == 5  # as in GSO Fig. 1 at ε = 0.5
     utility = ex.MutualInformation(P)

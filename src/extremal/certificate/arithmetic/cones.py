@@ -31,7 +31,8 @@ from extremal.sources import SourceClass
 # Sizes up to which rays are listed: each is checked within about ten seconds.
 MOST_PATTERNS = 16  # inputs, 2^16 rays
 MOST_LIFTED = 14  # inputs that can occur, 14·2^13 rays
-MOST_LISTED = 8  # inputs, by double description
+MOST_LISTED = 8  # inputs, by double description of all inequalities
+MOST_CHOSEN = 12  # inputs, of some inequalities
 MOST_NESTED = 10  # inputs, 59,049 pairs of nested sets
 MOST_COUPLED = 6  # inputs, 9,308 rays
 MOST_REVEALED = 5_000  # inputs, as many unit vectors
@@ -187,7 +188,11 @@ class Inequalities:
     def rays(self) -> Iterator[Ray]:
         refuse_many("rays", self.k, MOST_LISTED)
         planes = (self.inequality(a, b) for b, a in itertools.product(range(self.count), range(self.k)))
-        dense = ([fraction(plane.get(x, fmpq(0))) for x in range(self.k)] for plane in planes if plane)
+        return self.rays_of(plane for plane in planes if plane)
+
+    def rays_of(self, planes: Iterable[Plane]) -> Iterator[Ray]:
+        """The extreme rays of the cone that some inequalities alone cut, in their order."""
+        dense = ([fraction(plane.get(x, fmpq(0))) for x in range(self.k)] for plane in planes)
         try:
             return iter(extreme_rays(self.k, list(dense)))
         except TooLarge as error:
@@ -244,6 +249,29 @@ class OfClass(Inequalities):
                     high, rest = self.top * (low[larger] - low[inner]), 1 - self.top * low[inner]
                     a, b = int(high.p) * int(rest.q), int(rest.p) * int(high.q)
                     yield tuple(a if 1 << x & inner else b if 1 << x & larger else 0 for x in range(self.k))
+
+
+@dataclass(frozen=True)
+class Chosen(DirectlyBounded):
+    """The larger cone that only some inequalities (x, v) of a class cut, in the order in which they are named."""
+
+    whole: OfClass
+    names: Sequence[tuple[int, int]]
+
+    @property
+    def k(self) -> int:
+        return self.whole.k
+
+    def rays(self) -> Iterator[Ray]:
+        refuse_many("rays", self.k, MOST_CHOSEN)
+        planes = [self.whole.inequality(x, v) for x, v in self.names]
+        found = [plane for plane in planes if plane]
+        if len(found) < len(planes):
+            raise Refused("inequalities of a class are of inputs that occur and of extreme priors", "tree", len(planes))
+        return self.whole.rays_of(found)
+
+    def _most(self, vector: Vector) -> fmpq:
+        raise Refused("chosen inequalities are for a list of rays", "tree", len(self.names))
 
 
 @dataclass(frozen=True)
@@ -326,7 +354,7 @@ class Branches(DirectlyBounded):
         return finite_above(value[self.edges[0][0]]) / scale
 
 
-Cone = Staircase | Lifts | Inequalities | Branches
+Cone = Staircase | Lifts | Inequalities | Branches | Chosen
 
 
 def refuse_many(what: str, count: int, most: int) -> None:
@@ -348,12 +376,15 @@ def sets_of_size(k: int, size: int) -> Iterator[Ray]:
 
 
 def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
-    """The cone of a notion for k inputs, enlarged by less than 2^-190; with a tree, metric privacy along its edges."""
+    """The cone of a notion for k inputs, enlarged by less than 2^-190; with a tree, metric privacy along its edges, or
+    a class by its inequalities alone."""
     cone = _cone(privacy, k)
     if cone.k != k:
         raise Refused("the notion and the utility are about different inputs", "k", cone.k)
     if not tree:
         return cone
+    if isinstance(cone, OfClass):
+        return Chosen(cone, tree)
     if not isinstance(privacy, Metric) or not isinstance(cone, Inequalities):
         raise Refused("a tree is for metric privacy", "tree", len(tree))
     return Branches.of(cone, tree)

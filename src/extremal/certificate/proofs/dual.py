@@ -299,7 +299,8 @@ class Dual(Proof):
 class Listed(Reason):
     """Every extreme ray r of the cone: t = max (μ(r) − α·r − Σ β_xz (r_x − E·r_z)⁺)/(w·r), of either sign.
 
-    Fields: tree, for metric privacy the edges (parent, child) of a spanning tree whose inequalities alone are used.
+    Fields: tree, for metric privacy the edges (parent, child) of a spanning tree whose inequalities alone are used; for
+    a class of priors the inequalities (input, extreme prior) that alone are used.
     revealed: instead of the notion's rays the unit vectors, of which every column is a sum, whatever the notion.
     """
 

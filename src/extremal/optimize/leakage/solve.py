@@ -1,30 +1,24 @@
-"""The best mechanism under pointwise maximal leakage or local information privacy, for one prior or a class of them.
+"""The best mechanism under pointwise maximal leakage or local information privacy, for one prior.
 
 Closed forms where they are proven: two inputs, region 1 and "nothing to hide" (the lift vectors form a simplex, of
 which every mechanism is a post-processing; GSO Theorems 2 and 3), a uniform prior with information (Theorem 4).
 f-divergences by columns priced on supporting lines, information by knapsack pricing, anything else over all extreme
 lift vectors when there are few inputs (Theorem 5, corrected).
-
-PML for every prior of a class: for small alphabets with few extreme priors the best mechanism over all extreme columns,
-which double description lists exactly. Otherwise a mechanism that holds for the whole class, from a design for one
-prior of it at a smaller ε, with the bound that this prior alone gives: the gap is then what is proved, not what is
-lost.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from extremal.certificate import Dual, OnePrior, Refused, Sets
+from extremal.certificate import Dual, Refused, Sets
 from extremal.closed_forms import pml_randomized_response, pml_uniform
 from extremal.closed_forms.leakage import randomized_response_leakage
-from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact import bisected, level_of_ratio
+from extremal.errors import InvalidParameter
+from extremal.exact import level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite
 from extremal.optimize.leakage import divergence, information, merging, other_prior
@@ -33,9 +27,7 @@ from extremal.optimize.leakage.listed import constant, over_lifts, simplex
 from extremal.optimize.leakage.master import rounded
 from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Line, Problem, Solution, decimal, lines_of
-from extremal.optimize.problem import constant as constant_mechanism
 from extremal.optimize.rational_matrix import FINE
-from extremal.optimize.rays import over_class
 from extremal.optimize.table import SIZES
 from extremal.optimize.tokens import BRANCH
 from extremal.privacy import LDP, LIP, PML
@@ -44,9 +36,6 @@ from extremal.sources import SourceClass
 from extremal.tables import number
 from extremal.utility import Divergence, MutualInformation, Utility
 
-NEAR = 1e-4  # relative: closer to the largest ε at which a one-prior design holds for a class is not worth a design
-SMALLEST = 2.0**-24  # of ε: what a class allows below this is taken for nothing
-LOOSE = 1e-7  # gap of the designs on the way
 MOST_COMPARED = 300  # inputs: beyond, randomised response as a dense matrix and the worst prior are left out
 NEARBY = 0.01  # total variation, for the sentence about wrong priors
 SPARE = (1e-14, 1e-13, 1e-11, 1e-8)  # relative: by how much the bound of a uniform prior is above its value in floats
@@ -133,54 +122,6 @@ def _symmetric(mechanism: Mechanism, privacy: PML, utility: Utility) -> Solution
         proofs = (proof,)
         break
     return Solution(mechanism, worth, "closed form: uniform prior (GSO Theorem 4)", proofs)
-
-
-def solve_for_class(problem: Problem, privacy: PML, _: Utility) -> Solution:
-    """PML for a class of several priors, any sum over columns or the worst of several."""
-    found = infinite(problem, lambda rest: _finite_for_class(rest, privacy)) or _finite_for_class(problem, privacy)
-    said = (
-        f"holds for every prior of {privacy.source!r}: the largest leakage over the class is "
-        f"{privacy.level(found.mechanism):.6g}"
-    )
-    return replace(found, notes=(said,))
-
-
-def _finite_for_class(problem: Problem, privacy: PML) -> Solution:
-    if not privacy.epsilon:
-        return constant_mechanism(problem)
-    try:
-        return over_class(problem, privacy)
-    except TooLarge:  # too many extreme columns or priors to list
-        return _shrunk(problem, privacy)
-
-
-def _shrunk(problem: Problem, privacy: PML) -> Solution:
-    """The largest ε′ ≤ ε whose one-prior design still holds for the class, by halving."""
-    prior = privacy.source.member()
-    single = privacy.under(prior)
-    outer = solve(replace(problem, privacy=single), single, problem.utility)
-    weights = tuple(Fraction(w) for w in prior.weights)
-    proofs = tuple(OnePrior(weights, (), proof) for proof in outer.proofs)
-    best = {0.0: constant_mechanism(problem).mechanism}
-
-    def holds(epsilon: float) -> bool:
-        smaller = PML(epsilon, prior)
-        loose = replace(problem, privacy=smaller, tolerance=max(problem.tolerance, LOOSE))
-        tried = solve(loose, smaller, problem.utility).mechanism
-        if privacy.holds(tried):
-            best[epsilon] = tried.claiming(privacy)
-        return epsilon in best
-
-    def middle(above: float, below: float) -> float:
-        """Ends the halving where nothing is gained by it, or by time once there is something."""
-        enough = above - below < NEAR * above or above < SMALLEST * privacy.epsilon
-        return below if enough or (problem.out_of_time and below > 0) else (above + below) / 2
-
-    if privacy.holds(outer.mechanism):
-        mechanism = outer.mechanism.claiming(privacy)
-    else:
-        mechanism = best[bisected(holds, privacy.epsilon, 0.0, between=middle)]
-    return Solution(mechanism, outer.bound, "design for one prior of the class at a smaller ε", proofs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """From weights on patterns to a mechanism in exact weights.
 
 A design in floats has far more outputs than it needs: only Σθ D and Σθ DDᵀ matter, so at most k(k+1)/2 patterns suffice
-(Carathéodory). Reports that nobody will ever see, with probabilities below 2·10⁻⁹, are dropped where the cost stays the
-same without them. The rows are then made to sum to one to the last float, and `Mechanism.from_matrix` rounds to
+(Carathéodory). Reports that nobody will ever see, with probabilities below 2·10⁻⁹, are folded into others where the
+cost stays the same. The rows are then made to sum to one to the last float, and `Mechanism.from_matrix` rounds to
 integers and mixes a constant into what rounding broke."""
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from extremal.mechanism import Mechanism
+from extremal.optimize.dust import nearest
 from extremal.optimize.workload.lifts import Floats, Sets
 from extremal.privacy import Notion
 
 FAINT = 1e-9  # weights below this, relative to the largest, are dust of the interior-point method
 DUST = 2e-9  # probability of a report, for the input that makes it likeliest: the largest lift is at least 1
-WORTHLESS = 1e-9  # relative: what dropping dust may add to the cost
+WORTHLESS = 1e-9  # relative: what folding dust may add to the cost
 MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outputs
 
 
@@ -36,9 +37,14 @@ def reduced(points: Floats, theta: Floats, statistics: Floats, limited: Floats |
 
 
 def without_dust(points: Floats, theta: Floats, statistics: Floats) -> Floats:
-    """The weights without those below `DUST`, unless the cost needs them, or floats cannot tell."""
-    heavy = np.where(theta >= DUST * theta.sum(), theta, 0.0)
-    return heavy if _is_as_good(points, heavy, theta, statistics) else theta
+    """The weights with those below `DUST` given to the nearest of the others, unless the cost needs them, or floats
+    cannot tell."""
+    heavy = theta >= DUST * theta.sum()
+    folded = np.where(heavy, theta, 0.0)
+    if not heavy.all():
+        to = np.flatnonzero(heavy)[nearest(points[:, ~heavy], points[:, heavy])]
+        np.add.at(folded, to, theta[~heavy])
+    return folded if _is_as_good(points, folded, theta, statistics) else theta
 
 
 def _is_as_good(points: Floats, fewer: Floats, theta: Floats, statistics: Floats) -> bool:
