@@ -119,7 +119,8 @@ def _gaffke(ratios: list[Ratio], level: float) -> Floats:
         estimate = np.array([ratios[place].estimate for place in known])
         least, most = found[known].T
         a, b, c = top[known], bottom[known], counts[known]
-        scale = np.maximum(np.abs(a).max(axis=1), _TINY) / np.abs(b).max(axis=1)
+        largest = np.abs(a).max(axis=1)
+        scale = np.where(largest > 0, largest, 1.0) / np.abs(b).max(axis=1)
 
         def excess(rows: Codes, angle: Floats, side: float) -> Floats:
             values = side * (np.cos(angle) / scale[rows])[:, None] * a[rows] - np.sin(angle)[:, None] * b[rows]
