@@ -15,9 +15,10 @@ valid at every n.
 
 In a sample with weights, strata or clusters the same statistics are taken of weighted shares. Under the hypothesis
 their limit is Σ δ_i χ²₁, the δ_i eigenvalues of Δ = n·Cov φ̄ ("generalised design effects"), and p-values are by Rao and
-Scott's second-order correction: F = T/tr Δ on a = (tr Δ)²/tr Δ² and ν degrees of freedom, ν = clusters − strata. (R's
-`svychisq` has a·ν in place of ν, which rejects too often with 20 clusters.) These are limits for many clusters;
-audit/estimate/clusters.py has measured sizes.
+Scott's second-order correction: F = T·seen/tr Δ on a = (tr Δ)²/tr Δ² and ν degrees of freedom, where ν and the share
+of tr Δ that clusters show are those of `reports.degrees`: clusters − strata and 1 where clusters are equal, and where
+groups are whole clusters what those of the groups are worth. (R's `svychisq` has a·ν in place of ν, which rejects too
+often with 20 clusters.) These are limits for many clusters; audit/estimate/clusters.py has measured sizes.
 
 References: Rao and Scott, Ann. Statist. 12 (1984); Thomas and Rao, JASA 82 (1987).
 """
@@ -43,6 +44,7 @@ from extremal.estimate.hypothesis_tests.reports import (
 )
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
 from extremal.estimate.hypothesis_tests.scores import Scores
+from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
@@ -106,7 +108,7 @@ def test_distribution(
     if (expected[outputs] == 0).any():
         return _of_counts(mechanism, expected, scores, np.bincount(outputs, minlength=mechanism.m), number, size)
     centre = scores.at(np.arange(mechanism.m)).T @ expected
-    return _rao_scott(_FOLLOWED, survey, scores.at(outputs) - centre, scores.dimension, size)
+    return _rao_scott(_FOLLOWED, survey, scores.at(outputs) - centre, scores.dimension, survey.drawn.degrees, size)
 
 
 test_distribution.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
@@ -311,14 +313,18 @@ def _surveyed_association(
                 hint="With one value there is nothing to compare.",
             )
         scores = Scores.of_public(margin) if mechanism is None else Scores.of_mechanism(mechanism, margin)
-        centre = scores.at(np.arange(size)).T @ margin
-        sides.append(scores.at(places) - centre)
+        centred = scores.at(np.arange(size)) - scores.at(np.arange(size)).T @ margin
+        sides.append(centred[places])
         dimension *= scores.dimension
+        if axis == 0 or mechanism is None or mechanisms[0] is not None:
+            fixed = axis, centred
     products = np.einsum("ca,cb->cab", *sides).reshape(len(survey.values), -1)
-    return _rao_scott(hypothesis, survey, products, dimension, alpha)
+    return _rao_scott(hypothesis, survey, products, dimension, survey.association_degrees(*fixed), alpha)
 
 
-def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int, alpha: float) -> TestResult:
+def _rao_scott(
+    hypothesis: str, survey: Surveyed, scores: Floats, dimension: int, degrees: Degrees, alpha: float
+) -> TestResult:
     """n·|mean score|², with Rao and Scott's second-order correction; `scores` has a row for each value that occurs."""
     from scipy.special import fdtrc
 
@@ -333,9 +339,9 @@ def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int
             parameter="sample",
             value=survey.drawn.units_in_words,
         )
-    freedom, degrees = trace**2 / squares, survey.drawn.degrees
-    found = float(fdtrc(freedom, degrees, statistic / trace))
-    method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees} degrees of freedom"
+    freedom = trace**2 / squares
+    found = float(fdtrc(freedom, degrees.number, degrees.seen * statistic / trace))
+    method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees.number:.4g} degrees of freedom"
     return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, survey.drawn.units_in_words)
 
 

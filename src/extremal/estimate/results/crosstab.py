@@ -14,7 +14,8 @@ from extremal.estimate.intervals.bounded import gaffke_limits, moved_within
 from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
-from extremal.estimate.reports.sampling import Sampling, reach
+from extremal.estimate.reports.degrees import Degrees, reach
+from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate, fieller
@@ -369,7 +370,12 @@ class CrosstabEstimate(Tabled):
         return np.asarray(np.maximum(b**2 @ share - second, 0.0))
 
     @property
-    def degrees(self) -> int | None:
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know, in sentences."""
+        return () if self.degrees is None else self.degrees.notes
+
+    @property
+    def degrees(self) -> Degrees | None:
         """Of freedom of its standard errors, where units are few enough to matter."""
         return None if self.sampling is None else self.sampling.degrees
 
@@ -449,6 +455,6 @@ def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
     return np.asarray((b * w) @ b.T - across - across.T + np.outer(centre, centre))
 
 
-def _log_limits(ratio: float, error: float, degrees: int | None, level: float) -> tuple[float, float]:
+def _log_limits(ratio: float, error: float, degrees: Degrees | None, level: float) -> tuple[float, float]:
     factor = np.exp(reach(checked_level(level), degrees) * error)
     return float(ratio / factor), float(ratio * factor)

@@ -27,7 +27,7 @@ import numpy as np
 from extremal.columns.lists import plain
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.intervals.levels import checked_level, each
-from extremal.estimate.reports.sampling import reach
+from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.tabled import Tabled, head, interval_name
@@ -54,7 +54,7 @@ class FunctionEstimate(Tabled):
     centre: float
     error: float
     limits: Callable[[float], tuple[float, float]] | None = field(default=None, repr=False, compare=False)
-    degrees: int | None = field(default=None, repr=False)
+    degrees: Degrees | None = field(default=None, repr=False)
     about: str = "function"
     n: int = 0
     sample: str = ""
@@ -103,7 +103,7 @@ class FunctionEstimate(Tabled):
 
 
 def fieller(
-    top: float, bottom: float, covariance: Floats, bounds: tuple[float, float], degrees: int | None, level: float
+    top: float, bottom: float, covariance: Floats, bounds: tuple[float, float], degrees: Degrees | None, level: float
 ) -> tuple[float, float]:
     """Fieller's limits of a ratio: the r with |top − r·bottom| ≤ z·s.e.(top − r·bottom), cut to `bounds`."""
     (aa, ab), (_, bb) = covariance.tolist()
