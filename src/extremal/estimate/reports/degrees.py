@@ -5,24 +5,27 @@ A statistic Σ_i a_i y_i has the linearised variance Σ_c u_c², u_c what unit c
     u_c = Σ_{i in c} a_i y_i − Σ_k B_ck (Σ_i K_ik y_i),   then centred within strata, times √(n_h/(n_h − 1)).
 
 For a weighted mean a = w/Σw, B_c = Σ_{i in c} a_i and K = a. What is fitted is pulled towards the large units, so that
-their deviations are too small: E Σu² is less than the variance, and Σu² scatters as if units were fewer. Under a
-working model for y with covariance Ω both are known. With u = S y and M = SΩSᵀ,
+their deviations are too small, and Σu² scatters as if units were fewer (Bell and McCaffrey 2002). In a working model, y
+normal with covariance Ω, all of it is known: u = S y has the covariance M = SΩSᵀ, and how often θ = Σ a_i y_i lies
+more than q·√Σu² from its expectation is an integral (`_beyond`). `Degrees` are those of Student's distribution that
+reaches as far at two levels, when Σu² is divided by `seen`: limits are t_number·√(Σu²/seen) around the estimate, the
+standard error that is reported stays √Σu². Equal units give number = units − strata and seen = 1 whatever the
+correlation within them. Satterthwaite's number (tr M)²/tr M² with seen = tr M/Var θ, which is the usual choice, ignores
+that a large unit moves θ and Σu² together, and makes intervals of six clusters of 10 to 240 people 1.7 times as long.
 
-    seen = tr M / Var(Σ a_i y_i),   number = (tr M)²/tr M²
+The working model gives two people of a unit the correlation `ALIKE`, far above what surveys find: the variance of a
+unit's sum is nearly proportional to its squared size, the most unequal that there is, and less of it only makes
+intervals hold more often.
 
-(Satterthwaite 1946; Bell and McCaffrey 2002). Limits are t_number·√(Σu²/seen) around the estimate; the standard error
-that is reported stays √Σu². The working model gives two people of a unit the correlation `ALIKE`, far above what
-surveys find: the variance of a unit's sum is nearly proportional to its squared size, the most unequal that there is.
-Equal units give seen = 1 and number = units − strata whatever the correlation.
-
-References: Satterthwaite, Biometrics Bulletin 2 (1946); Bell and McCaffrey, Survey Methodology 28 (2002); Imbens and
-Kolesár, Rev. Econ. Statist. 98 (2016).
+References: Satterthwaite, Biometrics Bulletin 2 (1946); Bell and McCaffrey, Survey Methodology 28 (2002); Craig, IEEE
+MILCOM (1991), for the integral; Imbens and Kolesár, Rev. Econ. Statist. 98 (2016).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,7 +35,16 @@ from extremal.estimate.intervals.levels import quantile
 from extremal.exact.weights import Floats
 
 ALIKE = 0.5  # correlation of two people of one unit; 1 would call sums of opposite signs within a unit known
-HIDDEN = 0.5  # of a variance: where less is seen, one unit has most of the weight
+LEVELS = (0.8, 0.95, 0.99, 0.999)  # of intervals, the last for several of them together
+MATCHED = slice(1, 3)  # of those, which decide the number of degrees
+MOST_UNITS = 500  # whose covariance is looked at as a matrix (0.1 s); beyond, two moments of it
+RANK = 1e-13  # relative: eigenvalues of a covariance below are rounding
+NEAR, FAR = 0.1, 1e8  # standard errors between which every interval of these levels reaches, or nothing is known
+FEWEST = 0.2  # degrees: one is what two units have, and rescaled that is the longest tail
+TOLERANCE = 1e-12  # relative: far below what anybody reads from degrees of freedom
+NODES = 64  # of the integral, whose integrand is smooth: 1e-12 with 2 to 500 units
+HIDDEN = 1 / 3  # below this share of a variance, one unit has two thirds of the weight
+USUAL = 0.95  # level of intervals
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Degrees:
 
     Attributes:
         number: of degrees of freedom.
-        seen: the share of the variance that its estimate has on average.
+        seen: what the variance is divided by, as units show only part of it.
     """
 
     number: Any
@@ -52,8 +64,8 @@ class Degrees:
         """Says so where one unit has most of the weight."""
         if self.seen >= HIDDEN:
             return ()
-        shown = f"clusters show {self.seen:.0%} of the variance, with {self.number:.2g} degrees of freedom"
-        return (f"One cluster has most of the weight: {shown}. Standard errors are too small, intervals allow for it.",)
+        far = reach(USUAL, self)
+        return (f"One cluster has most of the weight: {USUAL:.0%} intervals reach {far:.3g} standard errors.",)
 
 
 def reach(level: float, degrees: Degrees | float | None) -> Any:
@@ -127,13 +139,79 @@ class Deviations:
         squares = np.where(count > 1, spread, both[:, 1]).sum() + 2 * np.trace(through) + np.trace(gram @ gram)
         return float(self.own.sum() + np.trace(gram)), float(squares)
 
+    def matrix(self, strata: Codes, size: int) -> Floats:
+        """M itself."""
+        crossed = self.fitted @ self.taken.T
+        m = np.diag(self.own) - crossed - crossed.T + self.taken @ self.among @ self.taken.T
+        return within_strata(within_strata(m, strata, size).T, strata, size)
+
+    def degrees(self, strata: Codes, size: int) -> Degrees:
+        """Of the variance of this statistic."""
+        true = float(self.own.sum())
+        if not true > 0:
+            return Degrees(1.0, 0.0)
+        if len(self.own) > MOST_UNITS:
+            trace, squares = self.moments(strata, size)
+            return Degrees(max(trace**2 / squares, 1.0), min(trace / true, 1.0))
+        sizes, directions = np.linalg.eigh(self.matrix(strata, size) / true)
+        with_it = within_strata((self.own - self.taken @ self.fitted.sum(axis=0))[:, None], strata, size)[:, 0] / true
+        kept = sizes > RANK
+        return _matched(sizes[kept], (with_it @ directions[:, kept]) ** 2, float(len(self.own) - size))
+
 
 def degrees_of(statistics: Sequence[Deviations], strata: Codes, size: int) -> Degrees:
-    """Of the sum of the variances of these statistics. That |Σ M_j| ≤ Σ |M_j| makes them a bound for several."""
-    true = sum(float(one.own.sum()) for one in statistics)
-    moments = [one.moments(strata, size) for one in statistics]
-    trace = sum(first for first, _ in moments)
-    root = sum(np.sqrt(max(second, 0.0)) for _, second in moments)
-    if not (true > 0 and trace > 0 and root > 0):
+    """The least of these statistics, of each number."""
+    found = [one.degrees(strata, size) for one in statistics]
+    return Degrees(min(one.number for one in found), min(one.seen for one in found))
+
+
+def _matched(sizes: Floats, shared: Floats, most: float) -> Degrees:
+    """Those of Student's distribution, rescaled, that reaches at least as far as θ/√Σu² at all `LEVELS`, and as far at
+    two of them.
+
+    Args:
+        sizes: eigenvalues of M, relative to the variance of θ.
+        shared: squared covariances of θ with their directions, relative to its squared variance.
+        most: degrees, units less strata.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import stdtrit
+
+    def excess(log_x: float, level: float) -> float:
+        return _beyond(float(np.exp(log_x)), sizes, shared)[1] - (1 - level)
+
+    ends = 2 * np.log(NEAR), 2 * np.log(FAR)
+    if not sizes.size or excess(ends[1], LEVELS[-1]) > 0:
         return Degrees(1.0, 0.0)
-    return Degrees(max(float(trace / root) ** 2, 1.0), min(float(trace / true), 1.0))
+    roots = [float(np.exp(brentq(excess, *ends, args=(level,), xtol=TOLERANCE))) for level in LEVELS]
+    far = np.array([_beyond(x, sizes, shared)[0] for x in roots])
+    tails = (1 + np.array(LEVELS)) / 2
+
+    def ratio(number: float) -> float:
+        near, distant = stdtrit(number, tails[MATCHED])
+        return float(distant / near - far[MATCHED][1] / far[MATCHED][0])
+
+    number = most if ratio(most) >= 0 else brentq(ratio, FEWEST, most, xtol=TOLERANCE)
+    return Degrees(float(number), float(min(((stdtrit(number, tails) / far) ** 2).min(), 1.0)))
+
+
+def _beyond(x: float, sizes: Floats, shared: Floats) -> tuple[float, float]:
+    """q and P(θ² > q²·Σu²) for θ of variance 1. The form θ² − q²Σu² has one positive eigenvalue 1/z, and its other ones
+    enter through the determinant g: with q² = x/z and 1/z = 1 − x Σ_j c_j/(1 + xλ_j),
+
+        2/π ∫_0^{π/2} [Π_j (1 + xyλ_j) · g(y)/(1 − y)]^(−1/2) dφ,   g(y) = 1 − zy + zxy² Σ_j c_j/(1 + xyλ_j),
+
+    y = 1/cos²φ (P(Z² > Q) = E erfc √(Q/2) for Z normal and independent of Q, with Craig's integral for erfc)."""
+    y, weights = _nodes()
+    spread = 1 + np.multiply.outer(x * y, sizes)
+    positive = 1 - x * float((shared / (1 + x * sizes)).sum())
+    g = 1 - (y - x * y**2 * (shared / spread).sum(axis=1)) / positive
+    logs = np.log(spread).sum(axis=1) + np.log(np.maximum(g / (1 - y), np.finfo(np.float64).tiny))
+    return float(np.sqrt(x * positive)), float(weights @ np.exp(-logs / 2)) / 2
+
+
+@cache
+def _nodes() -> tuple[Floats, Floats]:
+    """Of Gauss and Legendre's rule, as 1/cos²φ."""
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    return 1 / np.cos((nodes + 1) * np.pi / 4) ** 2, np.asarray(weights)
