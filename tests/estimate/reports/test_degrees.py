@@ -38,7 +38,7 @@ def beyond(degrees: Degrees, linear: np.ndarray, removed: np.ndarray, units: np.
         slack = 4 * np.sqrt(level * (1 - level) / far.size)
         failed = float((far > reach(level, degrees)).mean())
         assert failed <= 1 - level + slack
-        assert failed >= 0.5 * (1 - level) - slack or level > 0.99  # not longer than they must be
+        assert failed >= 0.5 * (1 - level) - slack or level > 0.95  # not longer than they must be
 
 
 def people(seed: int = 1) -> tuple[np.random.Generator, np.ndarray, np.ndarray, np.ndarray]:
@@ -148,5 +148,5 @@ def covered(sizes: list[int], surveys: int) -> tuple[np.ndarray, float]:
 
 def test_intervals_and_tests_hold_with_clusters_of_unequal_size() -> None:
     held, rejected = covered(UNEVEN, 100)
-    assert (held >= [0.75, 0.93, 0.98]).all()  # 0.72, 0.89 and 0.96 with eleven degrees
-    assert rejected <= 0.08
+    assert (held >= [0.83, 0.945, 0.985]).all()  # 0.78, 0.92 and 0.97 with eleven degrees
+    assert rejected <= 0.05  # 0.07

@@ -267,6 +267,7 @@ def test_rao_and_scott_by_hand() -> None:
     effects = n * linearised(data, u - mean, w, "stratum", "cluster")
     freedom = np.trace(effects) ** 2 / (effects**2).sum()
     assert both.statistic == pytest.approx(n * mean @ mean, rel=1e-9)
+    among = Surveyed.of([M_CODES(data), YES_CODES(data)], sample.beside(data).drawn(n))
     expected = f.sf(n * mean @ mean / np.trace(effects), freedom, data["cluster"].nunique() - 2)
     assert both.p_value == pytest.approx(expected, rel=1e-8)
     groups = ex.test_homogeneity(data, M, "yes", column="report", sample=sample)

@@ -88,7 +88,7 @@ def degrees(likelihood: Likelihood, values: Floats, information: Floats, drawn: 
         left = float(drawn.strata.size - drawn.sampled.size)
     left += 1 - likelihood.terms
     size = values.size
-    if drawn.replicates is not None or drawn.strata.size > MOST_UNITS:
+    if not drawn.clustered or drawn.strata.size > MOST_UNITS:
         found = Degrees(np.full(size, drawn.degrees.number), np.full(size, drawn.degrees.seen))
     else:
         found = _of_units(likelihood, values, np.asarray(np.linalg.inv(information), dtype=np.float64), drawn)
@@ -108,10 +108,12 @@ def _of_units(likelihood: Likelihood, values: Floats, inverse: Floats, drawn: Dr
         parts.append(unit.information(values))
         alike = unit.averaged().information(values)
         spread.append(ALIKE * w.sum() * alike + (1 - ALIKE) * (w @ w) / w.sum() * parts[-1])
-    scatter, among = np.array(spread), inverse @ sum(spread) @ inverse
+    sizes, directions = np.linalg.eigh(np.array(spread))  # observed information may be negative for few people
+    scatter = (directions * np.maximum(sizes, 0.0)[:, None, :]) @ np.swapaxes(directions, 1, 2)
+    among = inverse @ scatter.sum(axis=0) @ inverse
     found = []
     for direction in inverse:
-        own = np.maximum(np.einsum("p,cpq,q->c", direction, scatter, direction), 0.0)
+        own = np.einsum("p,cpq,q->c", direction, scatter, direction)
         found.append(Deviations(own, scatter @ direction @ inverse, np.array(parts) @ direction, among))
     each_of = [drawn.degrees_of([one]) for one in found]
     return Degrees(np.array([one.number for one in each_of]), np.array([one.seen for one in each_of]))

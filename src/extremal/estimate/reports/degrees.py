@@ -204,7 +204,7 @@ def _beyond(x: float, sizes: Floats, shared: Floats) -> tuple[float, float]:
     y = 1/cos²φ (P(Z² > Q) = E erfc √(Q/2) for Z normal and independent of Q, with Craig's integral for erfc)."""
     y, weights = _nodes()
     spread = 1 + np.multiply.outer(x * y, sizes)
-    positive = 1 - x * float((shared / (1 + x * sizes)).sum())
+    positive = max(1 - x * float((shared / (1 + x * sizes)).sum()), np.finfo(np.float64).eps)
     g = 1 - (y - x * y**2 * (shared / spread).sum(axis=1)) / positive
     logs = np.log(spread).sum(axis=1) + np.log(np.maximum(g / (1 - y), np.finfo(np.float64).tiny))
     return float(np.sqrt(x * positive)), float(weights @ np.exp(-logs / 2)) / 2
