@@ -314,12 +314,12 @@ def _surveyed_association(
             )
         scores = Scores.of_public(margin) if mechanism is None else Scores.of_mechanism(mechanism, margin)
         centred = scores.at(np.arange(size)) - scores.at(np.arange(size)).T @ margin
-        sides.append(centred[places])
+        sides.append(centred)
         dimension *= scores.dimension
-        if axis == 0 or mechanism is None or mechanisms[0] is not None:
-            fixed = axis, centred
-    products = np.einsum("ca,cb->cab", *sides).reshape(len(survey.values), -1)
-    return _rao_scott(hypothesis, survey, products, dimension, survey.association_degrees(*fixed), alpha)
+    both = [centred[places] for centred, places in zip(sides, survey.values.T, strict=True)]
+    products = np.einsum("ca,cb->cab", *both).reshape(len(survey.values), -1)
+    fixed = int(mechanisms[0] is not None)  # the public side, given which the other one's reports scatter
+    return _rao_scott(hypothesis, survey, products, dimension, survey.association_degrees(fixed, sides[fixed]), alpha)
 
 
 def _rao_scott(

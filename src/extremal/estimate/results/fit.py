@@ -165,6 +165,11 @@ class Fit:
         return None if self.observed.sampling is None else self.observed.sampling.degrees
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """On how the reports were read, and on units that are too unequal."""
+        return self.observed.notes if self.degrees is None else (*self.observed.notes, *self.degrees.notes)
+
+    @property
     def simple(self) -> bool:
         """Whether reports are independent and count alike."""
         return self.observed.sampling is None and not self.observed.weighted
