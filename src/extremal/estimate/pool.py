@@ -10,8 +10,8 @@ reports, so that the estimate is unbiased in the limit only.
 
 Reports with unequal weights or in clusters tell less than their number says. Then n_i is the number of independent
 reports of equal weight that are as precise: Kish's (Σw)²/Σw² for weights alone, else n over the mean design effect of
-the shares of the reports, which is never below that of the known noise of randomisation (Rao and Scott 1981). Variances
-of parts are independent; their sum has the degrees of freedom of Satterthwaite's approximation.
+the shares of the reports, which is never below that of the known noise of randomisation (Rao and Scott 1981). Intervals
+allow for parts of few degrees of freedom, and for weights that were found from their variances (`degrees_of_mean`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Inverse, ListedReports
 from extremal.estimate.frequencies import Method, estimate_frequencies, estimated
 from extremal.estimate.methods.combinations import Combinations, row_prior
-from extremal.estimate.reports.degrees import Degrees
+from extremal.estimate.reports.degrees import Degrees, degrees_of_mean
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.reports.tally import Reports, Tally
@@ -135,14 +135,12 @@ class _Pooled:
         return estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
 
     def _degrees(self, inverse: Inverse, shares: Floats) -> Degrees:
-        """Of a sum of independent variances (Satterthwaite 1946), the least over inputs."""
+        """Of the weighted means of the parts, the least over inputs."""
         parts = _samplings(self.tallies, self.channels)
-        seen = [np.square(inverse.apply(block)).sum(axis=1) for block in _blocks(parts, self.channels, shares)]
-        true = [one / part.degrees.seen for one, part in zip(seen, parts, strict=True)]
-        whole = np.maximum(sum(true), np.finfo(np.float64).tiny)
-        squares = sum(one**2 / part.degrees.number for one, part in zip(true, parts, strict=True))
-        number = np.divide(whole**2, squares, out=np.ones_like(whole), where=squares > 0)
-        return Degrees(float(number.min()), float((sum(seen) / whole).min()))
+        variances = [np.square(inverse.apply(one)).sum(axis=1) for one in _blocks(parts, shares)]
+        told = [share * mechanism.matrix.T for share, (_, mechanism) in zip(shares, self.listed, strict=True)]
+        weights = [np.diagonal(inverse.apply(one)) for one in _stacked(told)]
+        return degrees_of_mean(np.array(variances), np.clip(weights, 0.0, 1.0), [part.degrees for part in parts])
 
 
 def _together(listed: list[Any], shares: Floats) -> Mechanism:
@@ -198,7 +196,7 @@ def _stacked_sampling(tallies: list[Tally], channels: list[ListedReports], share
     before = np.cumsum([0, *(part.sampled.size for part in parts)])
     words = " and ".join(dict.fromkeys(one.sampling.words for one in tallies if one.sampling is not None))
     return Sampling(
-        np.hstack(_blocks(parts, channels, shares)),
+        np.hstack(_blocks(parts, shares)),
         np.concatenate([part.strata + start for part, start in zip(parts, before, strict=False)]),
         np.concatenate([part.sampled for part in parts]),
         np.concatenate([share**2 * part.noise for part, share in zip(parts, shares, strict=True)]),
@@ -214,12 +212,12 @@ def _samplings(tallies: list[Tally], channels: list[ListedReports]) -> list[Samp
     ]
 
 
-def _blocks(parts: list[Sampling], channels: list[ListedReports], shares: Floats) -> list[Floats]:
+def _blocks(parts: list[Sampling], shares: Floats) -> list[Floats]:
     """The deviations of each part's units among the reports of all parts."""
-    found, start = [], 0
-    for part, channel, share in zip(parts, channels, shares, strict=True):
-        block = np.zeros((sum(each.m for each in channels), part.deviations.shape[1]))
-        block[start : start + channel.m] = share * part.deviations
-        found.append(block)
-        start += channel.m
-    return found
+    return _stacked([share * part.deviations for part, share in zip(parts, shares, strict=True)])
+
+
+def _stacked(parts: list[Floats]) -> list[Floats]:
+    """Each part's rows at its place among the rows of all parts, zeros elsewhere."""
+    ends = np.cumsum([len(part) for part in parts])
+    return [np.pad(part, ((end - len(part), ends[-1] - end), (0, 0))) for part, end in zip(parts, ends, strict=True)]
