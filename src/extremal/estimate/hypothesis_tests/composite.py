@@ -15,9 +15,10 @@ valid at every n.
 
 In a sample with weights, strata or clusters the same statistics are taken of weighted shares. Under the hypothesis
 their limit is Σ δ_i χ²₁, the δ_i eigenvalues of Δ = n·Cov φ̄ ("generalised design effects"), and p-values are by Rao and
-Scott's second-order correction: F = T/tr Δ on a = (tr Δ)²/tr Δ² and ν degrees of freedom, ν = clusters − strata. (R's
-`svychisq` has a·ν in place of ν, which rejects too often with 20 clusters.) These are limits for many clusters;
-audit/estimate/clusters.py has measured sizes.
+Scott's second-order correction: F = T·seen/tr Δ on a = (tr Δ)²/tr Δ² and ν degrees of freedom, where ν and the share
+of tr Δ that clusters show are those of `reports.degrees`: clusters − strata and 1 where clusters are equal, and where
+groups are whole clusters what those of the groups are worth. (R's `svychisq` has a·ν in place of ν, which rejects too
+often with 20 clusters.) These are limits for many clusters; audit/estimate/clusters.py has measured sizes.
 
 References: Rao and Scott, Ann. Statist. 12 (1984); Thomas and Rao, JASA 82 (1987).
 """
@@ -45,6 +46,7 @@ from extremal.estimate.hypothesis_tests.reports import (
 )
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
 from extremal.estimate.hypothesis_tests.scores import Scores
+from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
@@ -108,7 +110,7 @@ def test_distribution(
         found = _of_counts(mechanism, expected, scores, seen, number, size)
     else:
         centre = scores.at(np.arange(mechanism.m)).T @ expected
-        found = _rao_scott(_FOLLOWED, survey, scores.at(outputs) - centre, scores.dimension, size)
+        found = _rao_scott(_FOLLOWED, survey, scores.at(outputs) - centre, scores.dimension, survey.drawn.degrees, size)
     return replace(found, notes=notes_of(given, found.n, survey))
 
 
@@ -314,14 +316,18 @@ def _surveyed_association(
                 hint="With one value there is nothing to compare.",
             )
         scores = Scores.of_public(margin) if mechanism is None else Scores.of_mechanism(mechanism, margin)
-        centre = scores.at(np.arange(size)).T @ margin
-        sides.append(scores.at(places) - centre)
+        centred = scores.at(np.arange(size)) - scores.at(np.arange(size)).T @ margin
+        sides.append(centred)
         dimension *= scores.dimension
-    products = np.einsum("ca,cb->cab", *sides).reshape(len(survey.values), -1)
-    return _rao_scott(hypothesis, survey, products, dimension, alpha)
+    both = [centred[places] for centred, places in zip(sides, survey.values.T, strict=True)]
+    products = np.einsum("ca,cb->cab", *both).reshape(len(survey.values), -1)
+    fixed = int(mechanisms[0] is not None)  # the public side, given which the other one's reports scatter
+    return _rao_scott(hypothesis, survey, products, dimension, survey.association_degrees(fixed, sides[fixed]), alpha)
 
 
-def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int, alpha: float) -> TestResult:
+def _rao_scott(
+    hypothesis: str, survey: Surveyed, scores: Floats, dimension: int, degrees: Degrees, alpha: float
+) -> TestResult:
     """n·|mean score|², with Rao and Scott's second-order correction; `scores` has a row for each value that occurs."""
     from scipy.special import fdtrc
 
@@ -336,9 +342,9 @@ def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int
             parameter="sample",
             value=survey.drawn.units_in_words,
         )
-    freedom, degrees = trace**2 / squares, survey.drawn.degrees
-    found = float(fdtrc(freedom, degrees, statistic / trace))
-    method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees} degrees of freedom"
+    freedom = trace**2 / squares
+    found = float(fdtrc(freedom, degrees.number, degrees.seen * statistic / trace))
+    method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees.number:.4g} degrees of freedom"
     words, notes = survey.drawn.units_in_words, survey.drawn.notes
     return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, words, notes)
 

@@ -267,14 +267,15 @@ def _surveyed_ratio(
     randomised = float(p0 @ (mechanism.matrix @ known**2 - means**2)) * survey.noise
     error = math.sqrt(max(float((spread**2).sum()), randomised))
     mean, under_null, under_other = float(survey.shares @ ratios[outputs]), *(float(side @ known) for side in both)
-    critical = under_null + float(stdtrit(degrees, 1 - alpha)) * error
+    error /= math.sqrt(degrees.seen)
+    critical = under_null + float(stdtrit(degrees.number, 1 - alpha)) * error
     return LikelihoodRatioTest(
         n * mean,
-        float(stdtr(degrees, (under_null - mean) / error)),
+        float(stdtr(degrees.number, (under_null - mean) / error)),
         alpha,
         n * critical,
         alpha,
-        float(stdtr(degrees, (critical - under_other) / error)),
+        float(stdtr(degrees.number, (critical - under_other) / error)),
         n,
         False,
         words,

@@ -15,6 +15,7 @@ from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.reports.counts import refuse_counted_rows
+from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import named_files, read_columns
 from extremal.estimate.reports.sample import Sample
@@ -91,6 +92,10 @@ class Surveyed:
         """Σw²/(Σw)²."""
         w = self.drawn.weights
         return float(w @ w / w.sum() ** 2)
+
+    def association_degrees(self, axis: int, scores: Floats) -> Degrees:
+        """Of means of products of anything unrelated with these centred scores of a column's positions."""
+        return self.drawn.association_degrees(scores[self.values[:, axis]][self.codes])
 
     def deviations(self, scores: Floats) -> Floats:
         """Of the mean of scores, a row for each value that occurs: a row for each unit, squares add up to the

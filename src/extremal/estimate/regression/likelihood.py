@@ -10,12 +10,12 @@ identity (1982): mean of the second derivatives plus the covariance of the score
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from extremal.estimate.regression.outcomes import FLOOR, OutcomeFamily, logit_hessian, with_baseline
-from extremal.exact.weights import Floats
+from extremal.estimate.regression.outcomes import FLOOR, OutcomeFamily, ProportionalOdds, logit_hessian, with_baseline
+from extremal.exact.weights import Floats, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +108,43 @@ class Likelihood:
                 found[columns, :size] = found[:size, columns].T
         found[size:, size:] = logit_hessian(posterior, chances, self.hidden.given, self.weights)
         return -found
+
+    @property
+    def terms(self) -> int:
+        """How many coefficients an outcome's predictor has, its constant included."""
+        return int(self.designs[0].shape[1]) + isinstance(self.family, ProportionalOdds)
+
+    def answers(self, theta: Floats) -> Floats:
+        """The chances of each true answer of the privatised column, given all that was seen but its report (n × k)."""
+        beta, gamma = self.split(theta)
+        if self.hidden is None:
+            return self.family.mean(beta, self.designs[0])
+        unseen = replace(self.hidden, seen=np.ones_like(self.hidden.seen))
+        return self._mixture(unseen, beta, gamma)[1]
+
+    def seeing(self, probabilities: Floats) -> Likelihood:
+        """The same if everybody had made the report with these probabilities given each true answer."""
+        seen = np.tile(probabilities, (len(self.weights), 1))
+        if self.hidden is not None:
+            return replace(self, hidden=replace(self.hidden, seen=seen))
+        return replace(self, family=replace(self.family, observed=seen))  # type: ignore[type-var]
+
+    def within(self, rows: Indices) -> Likelihood:
+        """Of these rows alone."""
+        family = replace(self.family, observed=self.family.observed[rows])  # type: ignore[type-var]
+        hidden = self.hidden
+        if hidden is not None:
+            hidden = replace(hidden, seen=hidden.seen[rows], given=hidden.given[rows])
+        return Likelihood(family, [design[rows] for design in self.designs], self.weights[rows], hidden)
+
+    def averaged(self) -> Likelihood:
+        """The same if everybody had the mean covariates."""
+
+        def mean(values: Floats) -> Floats:
+            return np.tile(np.average(values, axis=0, weights=self.weights), (len(values), 1))
+
+        hidden = None if self.hidden is None else replace(self.hidden, given=mean(self.hidden.given))
+        return replace(self, designs=[mean(design) for design in self.designs], hidden=hidden)
 
     def predictors(self) -> Iterator[Floats]:
         """Every linear predictor as a linear map of all parameters."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from extremal.estimate.regression.maximum import maximised, refuse_dependent
 from extremal.estimate.regression.model_matrix import ModelMatrix, as_table, refuse_gaps, sides, without_unused
 from extremal.estimate.regression.outcomes import Linear, OutcomeFamily, Polytomous, ProportionalOdds
 from extremal.estimate.regression.result import RegressionResult
+from extremal.estimate.regression.sandwich import covariance, degrees
 from extremal.estimate.reports.counts import refuse_counted_rows
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import DrawnSample
@@ -24,7 +24,6 @@ from extremal.mechanism import Mechanism
 from extremal.tables import shortened
 
 MOST_NAMED = 60  # characters of the levels that a note names
-MOST_CLUSTERS = 500  # whose parts of the information are looked at one by one; beyond, they are enough
 FAMILIES = ("categorical", "ordered", "linear")
 
 
@@ -99,20 +98,21 @@ def regress(
         ),
         design_of=design.again,
         drawn_as="" if given.empty else drawn.units_in_words,
-        **_fitted(likelihood, drawn, robust or not given.empty),
+        **_fitted(likelihood, drawn, robust or not given.empty, mechanisms[left] if hidden is None else hidden[1]),
     )
 
 
-def _fitted(likelihood: Likelihood, drawn: DrawnSample, robust: bool) -> dict[str, Any]:
+def _fitted(likelihood: Likelihood, drawn: DrawnSample, robust: bool, made_by: Mechanism) -> dict[str, Any]:
     """The coefficients at the maximum, with their spread and what is left of freedom."""
     values, information = maximised(likelihood)
+    freedom = None if drawn.plain else degrees(likelihood, values, information, drawn)
     return {
         "likelihood": likelihood,
         "names": likelihood.names,
         "values": values,
         "llf": likelihood.value(values),
-        "spread": _covariance(likelihood, values, information, drawn if robust else None),
-        "degrees": None if drawn.plain else _degrees(likelihood, values, information, drawn),
+        "spread": covariance(likelihood, values, information, drawn if robust else None, made_by.matrix),
+        "degrees": freedom,
     }
 
 
@@ -126,35 +126,6 @@ def _likelihood(
         refuse_dependent([design.given], design.given_terms)
         covariate = _hidden(*hidden, table, design.given, design.given_terms)
     return Likelihood(outcome, design.matrices, weights, covariate)
-
-
-def _covariance(likelihood: Likelihood, values: Floats, information: Floats, drawn: DrawnSample | None) -> Floats:
-    """The inverse of the information; for a sample, with the scatter of the scores between its units between two of
-    them (White 1982; Binder 1983). With replicate weights that is one step of Newton's method for each."""
-    inverse: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    if drawn is None:
-        return inverse
-    scores = likelihood.rows(values)[1]
-    moved = drawn.of_rows(scores) * len(scores)
-    return inverse @ (moved.T @ moved) @ inverse
-
-
-def _degrees(likelihood: Likelihood, values: Floats, information: Floats, drawn: DrawnSample) -> Floats:
-    """Of freedom, for each coefficient: as many clusters as tell equally much about it, less the strata.
-
-    A covariate that is the same for a whole cluster, or far out in a few, is known from those few: with v_c the part of
-    the variance of a coefficient that cluster c has if rows are independent, they are worth (Σ v_c)²/Σ v_c² clusters
-    (Carter, Schnepel and Steigerwald 2017).
-    """
-    if not drawn.clustered or drawn.strata.size > MOST_CLUSTERS:
-        return np.full(values.size, float(drawn.degrees))
-    parts, inverse = [], np.linalg.inv(information)
-    for unit in range(drawn.strata.size):
-        one = replace(likelihood, weights=np.where(drawn.units == unit, likelihood.weights, 0.0))
-        parts.append(np.einsum("pi,ij,jp->p", inverse, one.information(values), inverse))
-    shares = np.maximum(np.array(parts), 0.0)
-    worth = shares.sum(axis=0) ** 2 / np.maximum((shares**2).sum(axis=0), np.finfo(np.float64).tiny)
-    return np.asarray(np.clip(worth - drawn.sampled.size, 1.0, drawn.degrees))
 
 
 def _by_column(mechanism: Mechanism | Mapping[str, Mechanism], left: str, columns: list[Any]) -> dict[str, Mechanism]:

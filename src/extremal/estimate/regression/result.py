@@ -14,7 +14,7 @@ from extremal.estimate.hypothesis_tests.reports import significance
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.regression.likelihood import Likelihood
 from extremal.estimate.regression.outcomes import Linear
-from extremal.estimate.reports.sampling import reach
+from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.results.tabled import Tabled, framed
 from extremal.exact.weights import Floats
 from extremal.tables import aligned, number
@@ -34,7 +34,7 @@ class RegressionResult(Tabled):
         n: number of rows.
         assumed: sentences on what was assumed.
         drawn_as: how the respondents were drawn, in a few words; empty for a simple sample.
-        degrees: of freedom of each standard error, where units are few enough to matter.
+        degrees: how well units show each variance, where they are few enough to matter.
     """
 
     formula: str
@@ -48,7 +48,7 @@ class RegressionResult(Tabled):
     likelihood: Likelihood = field(repr=False)
     design_of: Any = field(repr=False)
     drawn_as: str = ""
-    degrees: Floats | None = None
+    degrees: Degrees | None = None
 
     column = "coef"
 
@@ -74,8 +74,8 @@ class RegressionResult(Tabled):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences on what was assumed."""
-        return self.assumed
+        """Sentences on what was assumed, and on coefficients that units are too few for."""
+        return self.assumed if self.degrees is None else (*self.assumed, *_too_few(self.names, self.degrees))
 
     @property
     def covariance(self) -> Floats:
@@ -98,7 +98,9 @@ class RegressionResult(Tabled):
         from scipy.special import ndtr, stdtr
 
         tails = -np.abs(self.tvalues)
-        return 2 * (ndtr(tails) if self.degrees is None else stdtr(self.degrees, tails))
+        if self.degrees is None:
+            return 2 * ndtr(tails)
+        return 2 * stdtr(self.degrees.number, tails * np.sqrt(self.degrees.seen))
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Intervals, one row for each parameter; `simultaneous` by Bonferroni."""
@@ -194,6 +196,13 @@ class RegressionResult(Tabled):
 
     def __repr__(self) -> str:
         return f"RegressionResult({self.formula!r}, n={self.n}, llf={self.llf:.6g})"
+
+
+def _too_few(names: list[str], degrees: Degrees) -> tuple[str, ...]:
+    few = [name for name, number in zip(names, degrees.number, strict=True) if not number >= 1]
+    if not few:
+        return ()
+    return (f"units are too few for intervals and p-values of {', '.join(few)}: no degrees of freedom are left",)
 
 
 def refuse_not_nested(larger: Likelihood, smaller: Likelihood, freedom: int, formula: str) -> None:

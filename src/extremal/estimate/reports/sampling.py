@@ -17,11 +17,11 @@ raking (Deville and Särndal 1992; R's `calibrate`). With replicate weights V = 
 
 A stratum with a single cluster has no spread to be seen; like R's `survey.lonely.psu = "adjust"`, its cluster is
 centred at the overall mean. Effective numbers of reports are V(one report)/V times (z/t)², z and t the quantiles at the
-level in question for f = clusters − strata degrees of freedom (Korn and Graubard 1998).
+level in question for as many degrees of freedom as the units are worth (`degrees`; clusters − strata where they are
+equal), the variance divided by the share of it that they show (Korn and Graubard 1998).
 
 References: Binder, Int. Statist. Rev. 51 (1983); Deville and Särndal, JASA 87 (1992); Lumley, J. Statist. Software 9
-(2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007); Carter,
-Schnepel and Steigerwald, Rev. Econ. Statist. 99 (2017).
+(2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007).
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -37,6 +36,7 @@ from extremal.columns.lists import Codes
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import Inverse
 from extremal.estimate.intervals.levels import quantile
+from extremal.estimate.reports.degrees import Degrees, Deviations, degrees_of, reach, sums, within_strata
 from extremal.exact.weights import Floats
 from extremal.mechanism.structures.structure import refuse_large
 
@@ -60,9 +60,14 @@ class Margins:
             dtype=np.float64,
         )
 
-    def slopes(self, sums: Callable[[Floats], Floats]) -> Floats:
-        """Of the regression on the indicators of anything, with `sums(v)` its sum weighted by v."""
-        crossed = np.stack([sums(self.before * column) for column in self.indicators.T])
+    @property
+    def fitting(self) -> Floats:
+        """What each respondent adds to the regression's slopes, times its number: a row for each."""
+        return np.asarray((self.indicators * self.before[:, None]) @ self._solver)
+
+    def slopes(self, weighted: Callable[[Floats], Floats]) -> Floats:
+        """Of the regression on the indicators of anything, with `weighted(v)` its sum weighted by v."""
+        crossed = np.stack([weighted(self.before * column) for column in self.indicators.T])
         return np.asarray(self._solver @ crossed)
 
 
@@ -123,21 +128,34 @@ class DrawnSample:
         return not units and self.margins is None and self.replicates is None
 
     @cached_property
-    def degrees(self) -> int:
-        """Clusters minus strata; for replicates, what they span less the mean."""
+    def degrees(self) -> Degrees:
+        """Of a weighted mean; for replicates, what they span less the mean."""
         if self.replicates is not None:
-            return max(1, int(np.linalg.matrix_rank(self.replicates)) - 1)
-        return max(1, int(self.strata.size - self.sampled.size))
+            return Degrees(float(max(1, np.linalg.matrix_rank(self.replicates) - 1)))
+        a = self.weights / self.weights.sum()
+        slopes, indicators = a[:, None], np.ones((a.size, 1))
+        if self.margins is not None:
+            slopes, indicators = self.margins.fitting, self.margins.indicators
+        taken = sums(indicators * a[:, None], self.units, self.strata.size)
+        return self.degrees_of([Deviations.of_rows(a, slopes, taken, self.units)])
 
-    @cached_property
-    def even_degrees(self) -> float:
-        """As many degrees as clusters of equal size have that show a variance as well, if members of a cluster answer
-        alike: with W_c the weight of cluster c, (Σ W_c²)²/Σ W_c⁴ clusters (Carter, Schnepel and Steigerwald 2017)."""
-        if not self.clustered:
-            return float(self.degrees)
-        squares = np.bincount(self.units, weights=self.weights, minlength=self.strata.size) ** 2
-        even = float(squares.sum() ** 2 / (squares @ squares)) - self.sampled.size
-        return min(max(even, 1.0), float(self.degrees))
+    def degrees_of(self, statistics: Sequence[Deviations]) -> Degrees:
+        """Of the sum of the variances of these statistics between units within strata."""
+        return degrees_of(statistics, self.strata, self.sampled.size)
+
+    def association_degrees(self, scores: Floats) -> Degrees:
+        """Of the weighted means of products of something with these centred scores, a row for each respondent, where
+        that something is centred as well and unrelated to them."""
+        if self.replicates is not None:
+            return self.degrees
+        share = self.weights / self.weights.sum()
+        size = sums(share[:, None], self.units, self.strata.size)
+        found = []
+        for column in scores.T:
+            a = share * column
+            taken = np.hstack([sums(a[:, None], self.units, self.strata.size), size])
+            found.append(Deviations.of_rows(a, np.column_stack([share, a]), taken, self.units))
+        return self.degrees_of(found)
 
     @property
     def words(self) -> str:
@@ -170,12 +188,12 @@ class DrawnSample:
         """How the labels' shares deviate in each unit or replicate, a row each: squares add up to the variance."""
         refuse_large(self.strata.size if self.replicates is None else len(self.replicates), size, "sums of each unit")
 
-        def sums(weights: Floats) -> Floats:
+        def weighted(weights: Floats) -> Floats:
             return np.asarray(np.bincount(codes, weights=weights, minlength=size), dtype=np.float64)
 
         cells = self.units * size + codes
         table = np.bincount(cells, weights=self.weights, minlength=self.strata.size * size)
-        return self._deviations(sums, np.asarray(table.reshape(self.strata.size, size)))
+        return self._deviations(weighted, np.asarray(table.reshape(self.strata.size, size)))
 
     def of_rows(self, values: Floats) -> Floats:
         """The same for the mean of numbers, of which everybody has a row."""
@@ -183,25 +201,17 @@ class DrawnSample:
         np.add.at(table, self.units, values * self.weights[:, None])
         return self._deviations(lambda weights: np.asarray(weights @ values), table)
 
-    def _deviations(self, sums: Callable[[Floats], Floats], table: Floats) -> Floats:
+    def _deviations(self, weighted: Callable[[Floats], Floats], table: Floats) -> Floats:
         total, whole = self.weights.sum(), table.sum(axis=0)
         if self.replicates is not None and self.scales is not None:
-            each = np.stack([sums(row) / row.sum() for row in self.replicates])
+            each = np.stack([weighted(row) / row.sum() for row in self.replicates])
             return np.asarray((each - whole / total) * np.sqrt(self.scales)[:, None])
         if self.margins is None:
-            sizes = np.bincount(self.units, weights=self.weights, minlength=self.strata.size)
-            z = table - sizes[:, None] * (whole / total)
+            z = table - sums(self.weights[:, None], self.units, self.strata.size) * (whole / total)
         else:
-            held = np.zeros((self.strata.size, self.margins.indicators.shape[1]))
-            np.add.at(held, self.units, self.margins.indicators * self.weights[:, None])
-            z = table - held @ self.margins.slopes(sums)
-        count = np.bincount(self.strata, minlength=self.sampled.size)
-        means = np.zeros((count.size, z.shape[1]))
-        np.add.at(means, self.strata, z)
-        means /= count[:, None]
-        means[count == 1] = 0.0
-        factor = np.sqrt(np.where(count > 1, count / np.maximum(count - 1, 1), 1.0))
-        return np.asarray((z - means[self.strata]) * (factor[self.strata] / total)[:, None])
+            held = sums(self.margins.indicators * self.weights[:, None], self.units, self.strata.size)
+            z = table - held @ self.margins.slopes(weighted)
+        return np.asarray(within_strata(z, self.strata, self.sampled.size) / total)
 
     def sampling(self, deviations: Floats) -> Sampling:
         """With these deviations of a statistic, a column for each unit or replicate."""
@@ -213,9 +223,7 @@ class DrawnSample:
             noise = np.bincount(self.strata[self.units], weights=squares, minlength=sampled.size)
         alone = not (self.weighted or self.clustered) and sampled.size == 1 and self.replicates is None
         population = round(self.weights.size / float(sampled[0])) if alone and sampled[0] > 0 else None
-        return Sampling(
-            deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population, self.even_degrees
-        )
+        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,20 +235,18 @@ class Sampling:
         strata: the stratum of each column, as a code.
         sampled: the share of its stratum's population that each stratum's sample is.
         noise: Σ_i w_i² of each stratum over (Σ w)²: the weight of what randomisation alone contributes.
-        degrees: of freedom.
+        degrees: how well units show a variance.
         words: the design in a few words.
         population: of how many the respondents were drawn at random, where that is all there is to say.
-        even_degrees: degrees that clusters of equal size have and show a variance as well; None: all of them.
     """
 
     deviations: Floats
     strata: Codes
     sampled: Floats
     noise: Floats
-    degrees: int
+    degrees: Degrees
     words: str
     population: int | None = None
-    even_degrees: float | None = None
 
     def variances(self, inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
         """Of these linear functions of the estimate (None: of each entry); p are plausible frequencies."""
@@ -304,17 +310,3 @@ def _privacy(inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
     if rows is None:
         return np.asarray(np.maximum(inverse.variances(p, p) + p**2 - p, 0.0))
     return np.asarray(np.maximum(inverse.moments(rows) @ p - rows**2 @ p, 0.0))
-
-
-def reach(level: float, degrees: Any) -> Any:
-    """How many standard errors an interval of this level reaches: Student's quantile, the normal one without degrees;
-    a number, or one for each of several degrees.
-
-    >>> round(float(reach(0.95, 5)), 3), round(reach(0.95, None), 3)
-    (2.571, 1.96)
-    """
-    if degrees is None:
-        return quantile(level)
-    from scipy.special import stdtrit
-
-    return stdtrit(degrees, (1 + level) / 2)

@@ -32,6 +32,7 @@ from extremal.estimate.reports.counts import (
     refuse_uncounted,
     whole_counts,
 )
+from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.described import Joint, group_codes
 from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
 from extremal.estimate.reports.sample import Sample
@@ -91,7 +92,13 @@ class Tally:
         scale = np.sqrt(g * noise * n / max(n - 1, 1))
         population = round(n / float(sampled[0])) if sampled[0] > 0 else None
         return Sampling(
-            apart * scale, np.zeros(g.size, np.intp), sampled, np.array([noise]), max(n - 1, 1), words, population
+            apart * scale,
+            np.zeros(g.size, np.intp),
+            sampled,
+            np.array([noise]),
+            Degrees(max(n - 1.0, 1.0)),
+            words,
+            population,
         )
 
     def shares(self, squared: bool = False) -> tuple[list[Hashable], Floats]:

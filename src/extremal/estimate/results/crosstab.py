@@ -14,7 +14,8 @@ from extremal.estimate.intervals.bounded import gaffke_limits, moved_within
 from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
-from extremal.estimate.reports.sampling import Sampling, reach
+from extremal.estimate.reports.degrees import Degrees, reach
+from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate
@@ -59,7 +60,7 @@ class CrosstabEstimate(Tabled):
         effective_n: Kish's (Σw)²/Σw²; n without weights.
         cells: which cells of the flattened table occur.
         sampling: how their shares deviate between units, if the sample is more than weights.
-        notes: sentences on how the rows were read.
+        reading: sentences on how the rows were read.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1)
@@ -76,7 +77,7 @@ class CrosstabEstimate(Tabled):
     effective_n: float
     cells: Any = field(default=None, repr=False)
     sampling: Sampling | None = field(default=None, repr=False)
-    notes: tuple[str, ...] = ()
+    reading: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def labels(self) -> tuple[tuple[Label, Label], ...]:
@@ -401,7 +402,12 @@ class CrosstabEstimate(Tabled):
         return np.array([(own * other, own) for own in ends[axis] for other in ends[1 - axis]])
 
     @property
-    def degrees(self) -> int | None:
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know, in sentences."""
+        return self.reading if self.degrees is None else (*self.reading, *self.degrees.notes)
+
+    @property
+    def degrees(self) -> Degrees | None:
         """Of freedom of its standard errors, where units are few enough to matter."""
         return None if self.sampling is None else self.sampling.degrees
 
@@ -484,6 +490,6 @@ def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
     return np.asarray((b * w) @ b.T - across - across.T + np.outer(centre, centre))
 
 
-def _log_limits(ratio: float, error: float, degrees: int | None, level: float) -> tuple[float, float]:
+def _log_limits(ratio: float, error: float, degrees: Degrees | None, level: float) -> tuple[float, float]:
     factor = np.exp(reach(checked_level(level), degrees) * error)
     return float(ratio / factor), float(ratio * factor)

@@ -22,7 +22,7 @@ SUSPICIOUS = 1e-3  # goodness of fit below which a note says so
 
 
 def notes(result: LinearEstimate) -> tuple[str, ...]:
-    fit, found = result.fit, list(result.fit.observed.notes)
+    fit, found = result.fit, list(result.fit.notes)
     least, most = fit.combinations.range()
     outside = np.flatnonzero((result.estimate < least) | (result.estimate > most))
     if outside.size:

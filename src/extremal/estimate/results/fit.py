@@ -40,6 +40,7 @@ from extremal.estimate.intervals.ratios import Ratio, inverted, ratio_limits
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations
 from extremal.estimate.methods.likelihood import project_onto_simplex
+from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.reports.tally import Tally
 from extremal.exact.weights import Floats
@@ -168,9 +169,14 @@ class Fit:
         return replace(self, inverse=inverse, centre=centre, plausible=plausible, spread=spread)
 
     @property
-    def degrees(self) -> int | None:
+    def degrees(self) -> Degrees | None:
         """Of freedom of its standard errors, where units are few enough to matter."""
         return None if self.observed.sampling is None else self.observed.sampling.degrees
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """On how the reports were read, and on units that are too unequal."""
+        return self.observed.notes if self.degrees is None else (*self.observed.notes, *self.degrees.notes)
 
     @property
     def simple(self) -> bool:

@@ -27,7 +27,7 @@ import numpy as np
 from extremal.columns.lists import plain
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.intervals.levels import checked_level, each
-from extremal.estimate.reports.sampling import reach
+from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.tabled import Tabled, head, interval_name
@@ -55,7 +55,7 @@ class FunctionEstimate(Tabled):
     centre: float
     error: float
     limits: Callable[[float], tuple[float, float]] | None = field(default=None, repr=False, compare=False)
-    degrees: int | None = field(default=None, repr=False)
+    degrees: Degrees | None = field(default=None, repr=False)
     about: str = "function"
     n: int = 0
     sample: str = ""

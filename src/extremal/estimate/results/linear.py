@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import betainc, gammaincc, ndtr
 
 from extremal.estimate.intervals.levels import each
-from extremal.estimate.reports.sampling import reach
+from extremal.estimate.reports.degrees import reach
 from extremal.estimate.results import display
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.tabled import Tabled

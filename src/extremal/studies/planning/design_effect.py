@@ -22,9 +22,9 @@ import numpy as np
 from extremal.columns.frames import is_name
 from extremal.errors import InvalidParameter
 from extremal.estimate.intervals.levels import quantile
+from extremal.estimate.reports.degrees import reach
 from extremal.estimate.reports.described import Joint
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.sampling import reach
 from extremal.tables import number
 
 
