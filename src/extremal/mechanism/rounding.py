@@ -20,7 +20,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import ExactView, as_fraction
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Weights, exact_sums
-from extremal.privacy import Notion
+from extremal.privacy import LDP, Notion
 
 ROW_TOLERANCE = 1e-6  # solvers answer to 1e-9..1e-7; a row further from 1 is a mistake of the caller
 NEGATIVE_TOLERANCE = 1e-9  # likewise for entries that should be zero
@@ -157,7 +157,7 @@ def _all_columns(base: Weights, claim: Notion, view: Viewer) -> Weights:
     floats = np.ldexp(base.astype(np.float64), -WEIGHT_BITS)
     heights = base.max(axis=0).astype(object)
     within = ~_exceeding(floats, claim)
-    share = _share_allowed(floats[:, ~within], claim)
+    share = _share_allowed(floats[:, ~within], claim) if isinstance(claim, LDP) else None
     largest = np.zeros_like(heights)
     largest[np.argmax(base.min(axis=0))] = 1
     mixed = 8 * base.shape[1]
@@ -190,12 +190,12 @@ def _exceeding(floats: Any, claim: Notion) -> Any:
     return floats.max(axis=0) > math.exp(claim.epsilon) * floats.min(axis=0) * (1 + ROUNDING) + UNIT
 
 
-def _share_allowed(exceeding: Any, claim: Any) -> float | None:
+def _share_allowed(exceeding: Any, claim: LDP) -> float | None:
     """By what these columns may be multiplied so that what exceeds e^ε in them is at most δ; None where too much of the
     mass would have to go."""
     ratio = math.exp(claim.epsilon)
     worst = max(float(np.maximum(row - ratio * exceeding, 0.0).sum(axis=1).max()) for row in exceeding)
-    allowed = float(claim.delta) - UNITS_LEFT * exceeding.size * UNIT
+    allowed = claim.delta - UNITS_LEFT * exceeding.size * UNIT
     share = min(1.0, max(allowed, 0.0) / worst) if worst else 1.0
     moved = (1 - share) * float(exceeding.sum(axis=1).max())
     return share if moved * DENOMINATOR <= LARGEST_MIX else None

@@ -119,7 +119,8 @@ def test_inputs_that_hardly_occur_are_named_and_cost_nothing(rare: float, delta:
     assert ex.verify(found)
     assert found.value <= ex.design(ex.LDP(1), utility).value
     if rare > 1e-100:  # of such inputs the exact program has numbers that are too long for a file
-        assert found.gap < 1e-5
+        assert found.gap < (1e-5 if rare else 0.35)
+    assert np.isfinite(utility(found.mechanism))  # the share of an impossible input can be estimated all the same
 
 
 def test_skewed_priors_reveal_their_rare_inputs_in_the_bound_as_well() -> None:

@@ -59,6 +59,7 @@ ROUNDING = 1e-12  # relative to the largest of a pair: couplings below are 0
 CLOSED = 1e-7  # relative: no bound gets nearer, by the ridge of what is not wanted
 NAMED = 4  # units of weights: the least that names an input
 LONGEST = 10 ** (MOST_DIGITS - 1)
+IMPOSSIBLE = "an input of probability 0 keeps a row of its own; the bound is that of the problem without it"
 LOOSE = "the bound is that of a matrix inequality or of a coarser question: it is loose unless δ is small"
 
 
@@ -98,7 +99,7 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
         likely, searched = Likely.of(groups, privacy, rarity), _Searched()
         if likely.groups.prior.size > 1 and not problem.out_of_time:
             searched = _searched(problem, utility, privacy, likely)
-        if searched.made or problem.out_of_time:
+        if searched.made or (likely.impossible and searched.exact) or problem.out_of_time:
             break
     found = (revealed_inputs(utility),) if varies and not searched.exact else ()
     proofs: tuple[Proof, ...] = (*found, *searched.proofs)
@@ -112,7 +113,7 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
     loose = searched.bound < (1 - CLOSED) * likely.cost(utility, mechanism)
     if loose and plain is not None:
         proofs += _small_delta(problem, utility, privacy, likely, plain)
-    notes = () if searched.exact else (LOOSE,)
+    notes = () if searched.exact and not loose else (LOOSE,) if groups.prior.all() else (IMPOSSIBLE,)
     more = (RevealedPeople(utility, revealed or mechanism, mechanism), Precision(utility, mechanism))
     return Solution(mechanism, math.nan, method, proofs, (*notes, *more))
 
@@ -201,12 +202,14 @@ class Likely:
         rare: of each input, which rare group it is in, from 1; 0 for the others.
         within: the notion for the others.
         named: η.
+        impossible: whether some have probability 0.
     """
 
     groups: Merged
     rare: npt.NDArray[np.intp]
     within: LDP
     named: float
+    impossible: bool
 
     @classmethod
     def of(cls, groups: Merged, privacy: LDP, rarity: Rarity) -> Likely:
@@ -214,7 +217,7 @@ class Likely:
         named = max(rarity.share * privacy.delta, NAMED * 2.0**-WEIGHT_BITS)
         rare = groups.prior <= rarity.most * privacy.delta
         if not rare.any() or 2 * named > privacy.delta / 2:
-            return cls(groups, np.zeros(groups.group.size, dtype=np.intp), privacy, 0.0)
+            return cls(groups, np.zeros(groups.group.size, dtype=np.intp), privacy, 0.0, False)
         numbers = np.where(rare, int(groups.prior.argmax()), np.arange(rare.size))
         of = np.unique(numbers, return_inverse=True)[1]
         mass = np.asarray(np.bincount(of, weights=groups.prior), dtype=np.float64)
@@ -222,12 +225,15 @@ class Likely:
         joined = Merged(of[groups.group], mass, sums / mass)
         left = Fraction(repr(privacy.delta - 2 * named))  # (q − E(1 − η)q')⁺ ≤ (q − Eq')⁺ + 2ηq
         within = LDP.from_json({**privacy.to_json(), "delta": decimal_text(left)})
-        return cls(joined, np.where(rare, np.cumsum(rare), 0)[groups.group], within, named)
+        return cls(joined, np.where(rare, np.cumsum(rare), 0)[groups.group], within, named, not groups.prior.all())
 
     def mechanisms(
         self, found: _Found, problem: Problem, privacy: LDP, method: str
     ) -> tuple[tuple[Mechanism, str], ...]:
-        """The mechanism of a program, unless it cannot be made private."""
+        """The mechanism of a program, unless it cannot be made private. An input that the prior rules out keeps a row
+        of its own: nobody could estimate its share where the prior is wrong."""
+        if self.impossible:
+            return ()
         matrix = found.matrix(self.within)[self.groups.group]
         if self.rare.any():
             names = np.arange(1, self.rare.max() + 1) == self.rare[:, None]

@@ -295,8 +295,6 @@ def best_inequality(
     k = coordinates.k
     plain = _Search(_Objective(coordinates, epsilon, None, delta), seconds, clock)
     _without_pairs(plain, coordinates)
-    if not plain.d.size:  # priors so far apart that the inequality is singular in floats
-        raise np.linalg.LinAlgError
     if not (epsilon > PAIRS_FROM if pairs is None else pairs):
         return _finished(coordinates, plain, None)
     blocks = np.arange(k) if k <= MOST_BLOCKS else np.arange(k) * MOST_BLOCKS // k
@@ -402,6 +400,8 @@ def _lifted(coordinates: Coordinates, epsilon: float, seconds: float, blocks: Bl
 def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> None:
     """Climb in (log d, N) from (d, start); a step out of the domain stops L-BFGS-B, so it starts again from the
     best."""
+    if not d.size:
+        return
     k, count = d.size, int(blocks.max()) + 1
     i, j = np.tril_indices(count, -1 if count == k else 0)
     sizes = np.sqrt(np.bincount(blocks, weights=d) / np.bincount(blocks))
@@ -436,6 +436,8 @@ def _symmetric(numbers: Floats, i: Blocks, j: Blocks, count: int) -> Floats:
 
 
 def _finished(coordinates: Coordinates, search: _Search, blocks: Blocks | None) -> Inequality:
+    if not search.d.size:  # priors so far apart that the inequality is singular in floats
+        raise np.linalg.LinAlgError
     small = search.small if search.small.size else None
     z = _z(coordinates, search.objective, search.d, small)
     return Inequality(search.d, small, None if small is None else blocks, math.exp(search.value), z)
