@@ -143,3 +143,14 @@ def test_epsilon_zero_asks_for_equal_rows() -> None:
 def test_bad_matrices(matrix: object, message: str) -> None:
     with pytest.raises(InvalidParameter, match=message):
         ex.Mechanism.from_matrix(matrix)
+
+
+def test_reports_that_break_the_ratio_are_scaled_down_to_delta() -> None:
+    """They keep their zeros; what solvers leave of other reports, a few units, may be rounded away."""
+    e, delta = np.exp(2.0), 1e-12
+    stay = (1 - delta) / (1 + e)
+    matrix = np.array([[1.00003 * delta, 0, stay, e * stay, 3e-19], [0, delta, e * stay, stay, 3e-19]])
+    m = ex.Mechanism.from_matrix(matrix, ex.LDP(2, delta))
+    assert ex.LDP(2, delta).holds(m)
+    assert m.weights[0, 1] == m.weights[1, 0] == 0
+    assert np.abs(m.matrix[:, :4] - matrix[:, :4]).max() < 1e-15

@@ -114,9 +114,9 @@ def width_of(goal: Goal) -> int:
     return sum(goal.sizes) if isinstance(goal, QuestionsGoal | TablesGoal) else goal.k
 
 
-def work_of_rays(privacy: Privacy, goal: Goal) -> int:
-    """To list the extreme rays of a notion's cone, and the worth of each."""
-    k, leaves = width_of(goal), leaves_in(goal)
+def work_of_rays(privacy: Privacy, goal: Goal, groups: int = 0) -> int:
+    """To list the extreme rays of a notion's cone, and the worth of each; of so many groups where inputs are merged."""
+    k, leaves = groups or width_of(goal), leaves_in(goal)
     if isinstance(privacy, OverClass) and privacy.source.least_share(()) is not None:
         return int(3 ** min(k, MOST_COUNTED) * k * leaves)
     if isinstance(privacy, OverClass):

@@ -45,13 +45,14 @@ def from_matrix(matrix: Any, privacy: Notion | None, inputs: Any, outputs: Any) 
     names_in, names_out = _labels(inputs, k, "inputs"), _labels(outputs, m, "outputs", True)
     used = np.flatnonzero(array.astype(np.float64).max(axis=0) * DENOMINATOR > 1)
     rows, row_of = distinct(array[:, used])
-    if used.size < m:
-        names_out = names_out.take(used.tolist())
 
     def view(weights: Weights) -> Mechanism:
-        return Mechanism(Rows(weights), row_of, names_in, names_out)
+        left = weights.any(axis=0)  # a report of a few units may be rounded away
+        names = names_out if used.size == m and left.all() else names_out.take(used[left].tolist())
+        return Mechanism(Rows(weights[:, left]), row_of, names_in, names)
 
-    return Mechanism._made(Rows(round_to_weights(rows, privacy, view)), row_of, names_in, names_out, privacy)
+    rounded = view(round_to_weights(rows, privacy, view))
+    return Mechanism._made(rounded.structure, row_of, names_in, rounded.output_labels, privacy)
 
 
 def from_weights(weights: Any, denominator: int, privacy: Notion | None, inputs: Any, outputs: Any) -> Mechanism:

@@ -20,10 +20,13 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import ExactView, as_fraction
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Weights, exact_sums
-from extremal.privacy import Notion
+from extremal.privacy import LDP, Notion
 
 ROW_TOLERANCE = 1e-6  # solvers answer to 1e-9..1e-7; a row further from 1 is a mistake of the caller
 NEGATIVE_TOLERANCE = 1e-9  # likewise for entries that should be zero
+ROUNDING = 2.0**-40  # relative: by how much a ratio of floats that should be e^ε may exceed it
+UNIT = 2.0**-WEIGHT_BITS
+UNITS_LEFT = 2  # of δ for each entry: rounding moves it by one, making its row sum exact by another
 LARGEST_MIX = DENOMINATOR >> 17  # 7.6e-6 of the mass: past a solver's tolerance the claim itself is wrong
 
 Viewer = Callable[[Weights], ExactView]
@@ -76,7 +79,7 @@ def round_to_weights(array: npt.NDArray[Any], claim: Notion | None, view: Viewer
     Args:
         array: distinct rows, from `checked_matrix`; every column has some weight.
         claim: the notion that must hold, or None.
-        view: makes the candidate weights readable for the claim.
+        view: makes the candidate weights readable for the claim; columns may have become 0.
 
     Raises:
         PrivacyViolation: the matrix is not private as claimed, by more than rounding.
@@ -144,24 +147,58 @@ def _constant_rows(weights: Weights, claim: Notion, view: Viewer) -> Weights:
 
 
 def _all_columns(base: Weights, claim: Notion, view: Viewer) -> Weights:
-    """Where no single column is to blame (δ > 0): constants in all of them, or in one, until the claim holds.
+    """Where no single column is to blame (δ > 0): three ways to repair, each with ever more mass until the claim holds.
 
-    In one, the largest, the rest is scaled down, and all that exceeds e^ε with it: best when δ is not small. In all, in
-    proportion to their entries, each excess falls by e^ε − 1 times its constant: best when δ is next to nothing.
+    Columns that exceed e^ε by more than rounding are scaled down, and keep their zeros, to what δ allows; the others
+    get constants in proportion to their entries, whose excess falls by e^ε − 1 times its constant. Or one constant is
+    mixed into the largest column and the rest scaled down, and all that exceeds e^ε with it: at ε = 0 nothing else
+    helps. Or all columns get constants.
     """
+    floats = np.ldexp(base.astype(np.float64), -WEIGHT_BITS)
     heights = base.max(axis=0).astype(object)
+    within = ~_exceeding(floats, claim)
+    share = _share_allowed(floats[:, ~within], claim) if isinstance(claim, LDP) else None
     largest = np.zeros_like(heights)
     largest[np.argmax(base.min(axis=0))] = 1
     mixed = 8 * base.shape[1]
     while mixed <= LARGEST_MIX:
-        for shares in (largest, heights):
+        kept = 1 - 2.0 * mixed / DENOMINATOR
+        ways = [(largest, None), (heights, None)]
+        if share is not None and within.any():
+            ways.insert(0, (np.where(within, heights, 0), np.where(within, kept, min(kept, share * kept))))
+        for shares, factors in ways:
             constant = mixed * shares // sum(shares.tolist())
-            kept = DENOMINATOR - sum(constant.tolist())
-            weights = _balanced((base.astype(object) * kept // DENOMINATOR + constant).astype(np.int64))
+            weights = _mixed(base, constant, factors)
             if claim.holds(view(weights)):
                 return weights
         mixed *= 2
     raise _violation(base, claim, view)
+
+
+def _mixed(base: Weights, constant: Any, factors: Any) -> Weights:
+    """Columns scaled, all alike by default to leave room for the constants that are added, rounded down."""
+    if factors is None:
+        scaled = base.astype(object) * (DENOMINATOR - sum(constant.tolist())) // DENOMINATOR
+    else:
+        scaled = base.astype(object) * np.array([int(math.ldexp(f, WEIGHT_BITS)) for f in factors.tolist()], object)
+        scaled //= DENOMINATOR
+    return _balanced((scaled + constant).astype(np.int64))
+
+
+def _exceeding(floats: Any, claim: Notion) -> Any:
+    """Which columns have entries above e^ε times others, by more than rounding."""
+    return floats.max(axis=0) > math.exp(claim.epsilon) * floats.min(axis=0) * (1 + ROUNDING) + UNIT
+
+
+def _share_allowed(exceeding: Any, claim: LDP) -> float | None:
+    """By what these columns may be multiplied so that what exceeds e^ε in them is at most δ; None where too much of the
+    mass would have to go."""
+    ratio = math.exp(claim.epsilon)
+    worst = max(float(np.maximum(row - ratio * exceeding, 0.0).sum(axis=1).max()) for row in exceeding)
+    allowed = claim.delta - UNITS_LEFT * exceeding.size * UNIT
+    share = min(1.0, max(allowed, 0.0) / worst) if worst else 1.0
+    moved = (1 - share) * float(exceeding.sum(axis=1).max())
+    return share if moved * DENOMINATOR <= LARGEST_MIX else None
 
 
 def _violation(weights: Weights, claim: Notion, view: Viewer) -> PrivacyViolation:

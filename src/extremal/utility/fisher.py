@@ -35,6 +35,7 @@ FLAT = 1e-6
 EVEN = 1e-13  # entries of a matrix with a unit diagonal that differ by less are equal up to rounding
 WELL_CONDITIONED = 1e9  # below, no eigenvalue is near `NULL`, and an inverse by factors has six digits or more
 MANY_ROWS = 300  # rows from which eigenvalues take long: below, they are as quick
+NEVER = 1e-10  # a report that the prior rules out tells so much more than others: no end, by definition
 OUTSIDE = 1e-7  # a statistic with a larger part, relatively, in the null space of V is not identified
 
 
@@ -154,6 +155,7 @@ def _summed(pieces: Iterator[tuple[Floats, Floats]], prior: Floats, row_of: Indi
     for base, above in pieces:
         mean = prior @ above
         marginal = base + mean
+        marginal = np.where(marginal > 0, marginal, NEVER * above.max(axis=0, initial=0.0) ** 2)
         seen = marginal > 0
         deviation = (above - mean)[:, seen] / np.sqrt(marginal[seen])
         excess += deviation @ deviation.T

@@ -178,3 +178,32 @@ def test_other_goals_of_many_inputs_have_a_loose_bound(utility: ex.Utility) -> N
 def test_equal_hypotheses_of_many_inputs() -> None:
     found = ex.design(ex.LDP(1, "0.1"), ex.KL(["1/8"] * 8, ["1/8"] * 8))
     assert found.value == found.upper_bound == 0
+
+
+def _dirichlet(seed: int, k: int) -> list[list[float]]:
+    return [list(map(float, row)) for row in np.random.default_rng(seed).dirichlet(np.ones(k), 3)]
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "utility"),
+    [
+        (2, 1e-12, ex.KL(*_dirichlet(0, 4)[:2])),
+        (1e-6, 1e-8, ex.MutualInformation(_dirichlet(0, 4)[0])),
+        (1e-6, 1e-10, ex.KL(*_dirichlet(0, 5)[:2])),
+        (1e-6, 1e-12, ex.KL(*_dirichlet(1, 3)[:2])),
+        (0.01, 1e-9, ex.TotalVariation([1e-4, 2e-4, 0.9497, 0.05], [0.1, 2e-30, 0.2, 0.7])),
+    ],
+)
+def test_next_to_no_delta_is_solved_proved_and_no_worse_than_none(
+    epsilon: float, delta: float, utility: ex.Utility
+) -> None:
+    found = check(ex.design(ex.LDP(epsilon, delta), utility), 1e-3)
+    assert found.value >= ex.design(ex.LDP(epsilon), utility).value * (1 - 1e-12)
+
+
+def test_reports_that_exclude_inputs_keep_their_zeros() -> None:
+    """A constant that repairs privacy would cost all that the report of a rare input tells."""
+    rare = 1e-12
+    skewed, other = [0.8, 0.2 - 1e-7, 1e-7], [1 - 2 * rare, rare, rare]
+    found = check(ex.design(ex.LDP(1e-6, 1e-6), ex.Average([ex.KL(skewed, other), ex.KL(other, skewed)])), 1e-6)
+    assert (found.mechanism.weights == 0).any()

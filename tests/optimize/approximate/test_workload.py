@@ -9,6 +9,9 @@ import pytest
 
 import extremal as ex
 from extremal.certificate import Truncated
+from extremal.certificate.proofs.matrix import Matrix
+from extremal.optimize.workload.inequality import best_inequality
+from extremal.optimize.workload.lifts import Coordinates
 from extremal.testing.designs import check
 
 P = [0.1, 0.2, 0.3, 0.4]
@@ -99,12 +102,44 @@ def test_many_inputs_are_revealed_with_probability_delta() -> None:
     assert found.value < ex.design(ex.LDP(1), utility).value
 
 
-def test_a_prior_with_a_zero_and_no_time_leave_what_the_inputs_prove() -> None:
-    for utility, seconds in ((ex.Frequencies([0.5, 0.5, 0]), None), (ex.CDF(4), 1e-9)):
-        found = check(ex.design(ex.LDP(1, "0.1"), utility, time_limit=seconds), 1.0)
-        assert found.certificate.proofs[0].dual.reason.revealed
-        assert all(isinstance(proof.dual.reason, Truncated) for proof in found.certificate.proofs[1:])
+def test_no_time_leaves_what_the_inputs_prove_and_what_follows_from_no_delta() -> None:
+    utility = ex.CDF(4)
+    found = check(ex.design(ex.LDP(1, "0.1"), utility, time_limit=1e-9), 1.0)
+    assert found.certificate.proofs[0].dual.reason.revealed
+    assert all(isinstance(proof.dual.reason, (Truncated, Matrix)) for proof in found.certificate.proofs[1:])
     assert utility(np.eye(4)) <= found.lower_bound <= found.value
+
+
+@pytest.mark.parametrize("rare", [0.0, 1e-20, 1e-30, 1e-100])
+@pytest.mark.parametrize("delta", [1e-12, 0.5])
+def test_inputs_that_hardly_occur_are_named_and_cost_nothing(rare: float, delta: float) -> None:
+    """The bound is that of the problem that the others are."""
+    utility = ex.CDF([0.3, 0.5, rare, 0.2])
+    found = ex.design(ex.LDP(1, delta), utility)
+    assert ex.verify(found)
+    assert found.value <= ex.design(ex.LDP(1), utility).value
+    if rare > 1e-100:  # of such inputs the exact program has numbers that are too long for a file
+        assert found.gap < (1e-5 if rare else 0.35)
+    assert np.isfinite(utility(found.mechanism))  # the share of an impossible input can be estimated all the same
+
+
+def test_skewed_priors_reveal_their_rare_inputs_in_the_bound_as_well() -> None:
+    """A prior entry below δ can be revealed: 5% fewer people than without δ, as the bound says."""
+    prior = np.random.default_rng(5).dirichlet(np.full(30, 0.3))
+    utility, privacy = ex.Frequencies(prior.tolist()), ex.LDP(1, 1e-6)
+    coordinates = Coordinates(prior, utility.rows)
+    aware = best_inequality(coordinates, 1.0, 5.0, delta=1e-6).proof(privacy, utility).bound(privacy, utility)
+    unaware = best_inequality(coordinates, 1.0, 5.0).proof(privacy, utility).bound(privacy, utility)
+    assert unaware < 50
+    assert aware > 95.2
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1])
+@pytest.mark.parametrize("delta", [1e-12, 1e-10, 1e-8])
+def test_small_deltas_tend_to_no_delta_at_every_size(epsilon: float, delta: float) -> None:
+    utility = ex.CDF(np.random.default_rng(1).dirichlet(np.ones(5)).tolist())
+    found = check(ex.design(ex.LDP(epsilon, delta), utility), 1e-3)
+    assert found.value <= ex.design(ex.LDP(epsilon), utility).value
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,8 @@ from extremal.exact.weights import Indices
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, Integers, WorkloadGoal
 
 BITS = 512  # of balls where matrices are small: inverting M loses about 80 for ρ, and as many for its condition
+MORE_BITS = (1, 2, 4)  # times these, until an enclosure is narrow
+NARROW = Fraction(1, 1 << 56)  # relative: far less than two doubles are apart
 BITS_OF_MANY = 192  # and where they are large, to be done in seconds
 MANY = 200  # rows that are many
 MOST_ROWS = 1500  # inverted: half a minute in balls, some seconds by a residual
@@ -67,7 +69,7 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
         raise NotKnown("the mechanism and the cost are about different inputs", "k", view.k)
     channel, single = ExactColumns(view), goal.source.single
     if single is not None:
-        return _around(cost_at(channel, goal, single))
+        return _narrowed(channel, goal, single)
     if worst is None or goal.k > MOST_OF_CLASS:
         raise NotKnown(
             f"a worst case is enclosed where one of its priors is named, up to {MOST_OF_CLASS} inputs",
@@ -76,7 +78,7 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
         )
     if len(set(worst.weights)) == 1 and _exchangeable(channel, goal.gram):
         # by symmetry the slope at the uniform prior is constant, and F is concave
-        return _around(cost_at(channel, goal, worst))
+        return _narrowed(channel, goal, worst)
     with ctx.workprec(BITS):
         found = cost_at(channel, goal, worst, slope=True)
         slope, (low, high) = slope_of(channel, found), _around(found)
@@ -88,6 +90,21 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
             (worst.fraction(x) * lower(g) for x, g in enumerate(slope)), Fraction(0)
         )
         return low, high + max(rise, Fraction(0)) + upper(found.bias)
+
+
+def _narrowed(channel: ExactColumns, goal: WorkloadGoal, prior: Prior) -> Around:
+    """Rationals around the cost at one prior, with more bits where the first leave room for two doubles: what a report
+    of probability next to 0 tells takes more than others."""
+    for more in MORE_BITS if min(channel.r, channel.m) <= MANY else MORE_BITS[:1]:
+        try:
+            low, high = _around(cost_at(channel, goal, prior, more=more))
+        except NotKnown:
+            if more == MORE_BITS[-1] or min(channel.r, channel.m) > MANY:
+                raise
+            continue
+        if low == inf or high - low <= NARROW * low:
+            break
+    return low, high
 
 
 def _exchangeable(channel: ExactColumns, gram: Integers) -> bool:
@@ -230,26 +247,26 @@ class ExactColumns:
         prefix = prefix_sums(rows)
         return [column.weighted_sum(prefix) for column in self.columns]
 
-    def information(self, prior: Prior) -> Information:
-        """J; every report has a positive probability."""
+    def information(self, prior: Prior, bits: int = INVERSE_BITS) -> Information:
+        """J, of 1/m_y to so many bits; every report has a positive probability."""
         masses = self.marginals(prior)
-        shift = INVERSE_BITS + max(masses).bit_length() - prior.total.bit_length()
+        shift = bits + max(masses).bit_length() - prior.total.bit_length()
         inverse, unit = [(prior.total << shift) // mass for mass in masses], self.view.denominator << shift
         if self.two_valued is not None and self.r > MANY:
-            return self._of_two_values(*self.two_valued, inverse, unit)
+            return self._of_two_values(*self.two_valued, inverse, unit, bits)
         self._refuse(self.r * self.r * self.m, MOST_STEPS)
         whole, at_once = fmpz_mat(self.r, self.r), max(1, MOST_ENTRIES // self.r)
         for start in range(0, self.m, at_once):
             part = self.listed(start, start + at_once)
             scaled = part * np.array(inverse[start : start + at_once], dtype=object)
             whole += fmpz_mat(part.tolist()) * fmpz_mat(scaled.T.tolist())
-        # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
-        radius = fmpq(max(int(whole[i, i]) for i in range(self.r)), unit << (INVERSE_BITS - 1))
+        # 1/m_y is too small by less than one part in 2^(bits − 1)
+        radius = fmpq(max(int(whole[i, i]) for i in range(self.r)), unit << (bits - 1))
         found = np.array([int(v) for v in whole.entries()], dtype=object).reshape(self.r, self.r)
         return Information(found, fmpq(unit), radius)
 
     def _of_two_values(
-        self, members: list[Indices], low: list[int], high: list[int], inverse: list[int], unit: int
+        self, members: list[Indices], low: list[int], high: list[int], inverse: list[int], unit: int, bits: int
     ) -> Information:
         """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
         down, those of pairs of rows to the nearest of fewer bits. A pair is in no more sets than a row is."""
@@ -264,7 +281,7 @@ class ExactColumns:
         # coefficients of a column are off by at most 1, those of pairs by 1/2, and what 1/m_y lacks is less still
         most = int(np.bincount(np.concatenate(members), minlength=self.r).max())
         radius = fmpq(self.m * (8 << down), unit) + fmpq(most << fewer, 2 * unit)
-        radius += fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))
+        radius += fmpq(int(whole.max()) << down, unit << (bits - 1))
         return Information(whole, fmpq(unit, 1 << down), radius)
 
     def _refuse(self, count: int, most: int) -> None:
@@ -305,21 +322,21 @@ class Cost:
     bias: arb = ZERO
 
 
-def cost_at(channel: ExactColumns, goal: WorkloadGoal, prior: Prior, slope: bool = False) -> Cost:
-    """F at a prior, in balls; with its slope where asked for."""
+def cost_at(channel: ExactColumns, goal: WorkloadGoal, prior: Prior, slope: bool = False, more: int = 1) -> Cost:
+    """F at a prior, in balls, of so many times the bits; with its slope where asked for."""
     orbits = [] if slope else channel.orbits(prior)
     possible = bool(orbits) or all(channel.marginals(prior))
     inverted = channel.r if possible else max(channel.r, channel.m)
     if not orbits and inverted > MOST_ROWS:
         raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", "k", inverted)
-    with ctx.workprec(BITS if min(channel.r, channel.m) <= MANY else BITS_OF_MANY):
+    with ctx.workprec(more * (BITS if min(channel.r, channel.m) <= MANY else BITS_OF_MANY)):
         wanted = CentredStatistics.of(goal, prior)
         unknown, rows = sum(wanted.squares(), fmpq(0)), wanted.over(channel.view.row_of, channel.r)
         try:
             if orbits:
                 return _by_counts(channel, rows, unknown, orbits, prior)
             way = _by_rows if channel.m >= channel.r and possible else _by_reports
-            return way(channel, rows, unknown, prior, slope)
+            return way(channel, rows, unknown, prior, slope, more)
         except ZeroDivisionError:
             raise NotKnown("the information cannot be inverted", "k", channel.r) from None
 
@@ -332,8 +349,10 @@ def _inverse(matrix: arb_mat, ridge: Iterable[fmpq | arb]) -> arb_mat:
     return ridged.inv()
 
 
-def _by_rows(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool) -> Cost:
-    r, sizes, found = channel.r, channel.sizes, channel.information(prior)
+def _by_rows(
+    channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool, more: int
+) -> Cost:
+    r, sizes, found = channel.r, channel.sizes, channel.information(prior, more * INVERSE_BITS)
     if r > MANY and channel.view.row_of is None and not slope and (near := _by_residual(found, rows)) is not None:
         return Cost(near, arb(unknown))
     information = found.balls
@@ -392,7 +411,9 @@ def _by_residual(found: Information, rows: CentredStatistics) -> arb | None:
     return arb(rows.scale * unit) * (value / (1 + share) - lost).union(above)
 
 
-def _by_reports(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool) -> Cost:
+def _by_reports(
+    channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool, _: int
+) -> Cost:
     """F = (tr W_c − tr (ρD + QᵀQ)⁻¹QᵀW_cQ)/ρ, D = diag(m)."""
     unit, marginals = fmpq(1, channel.view.denominator), channel.marginals(prior)
     read = _read(channel.weights, marginals)

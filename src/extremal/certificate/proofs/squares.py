@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from extremal.certificate.arithmetic.whole import folded, from_triangle, multiplied
-from extremal.certificate.limits import width_of, work_of_matrix
+from extremal.certificate.limits import width_of, work_of_matrix, work_of_rays
 from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.chords import Chords
 from extremal.certificate.proofs.dual import MOST_COUNTED, Dual, Listed, SquareWorth, Truncated
@@ -57,7 +57,9 @@ class Squares(Proof):
         counted = isinstance(reason, Truncated) or (isinstance(privacy, Pure) and isinstance(reason, Listed))
         vectors = prod(n + 1 for n in members.values()) if counted else 0
         listed = vectors * len(members) if vectors <= MOST_COUNTED else 0  # more are refused
-        return work_of_matrix(len(members)) + len(groups) ** 2 + listed + super().work(privacy, goal)
+        coupled = isinstance(privacy, Coupled) and isinstance(reason, Listed) and not reason.revealed
+        inner = work_of_rays(privacy, goal, len(members)) if coupled else super().work(privacy, goal)
+        return work_of_matrix(len(members)) + len(groups) ** 2 + listed + inner
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if self.merged and not isinstance(privacy, (Pure, Coupled)):

@@ -105,8 +105,9 @@ def _first_nodes(utility: Divergence, count: int = FIRST_NODES) -> Floats:
     inside = logs[np.isfinite(logs)]
     low, high = float(inside.min(initial=0.0)), float(inside.max(initial=0.0))
     width = _OUTWARD * max(high - low, 1.0)
-    kinks = [math.log(t) for t in utility.kinks or () if t > 0 and low < math.log(t) < high]
-    grid = np.unique([*np.linspace(low - width, high + width, count), *kinks])
+    if utility.kinks is not None:  # between them f is its chord, and beyond a line
+        return np.array([-math.inf, *(math.log(t) for t in utility.kinks if t > 0), math.inf])
+    grid = np.linspace(low - width, high + width, count)
     ends = ([-math.inf] if logs.min() == -math.inf else [], [math.inf] if logs.max() == math.inf else [])
     return np.concatenate([ends[0], grid, ends[1]])
 

@@ -3,8 +3,9 @@
 For d ≥ 0 and N ≥ 0 (see `extremal.certificate.proofs.matrix`) every ε-LDP mechanism has F ≥ (tr
 √(CRCᵀ))²/(−1ᵀR1), C = A_c, provided UᵀRU ⪰ 0. The logarithm of that is maximised over (log d, N) by L-BFGS-B. −1ᵀR1 =
 (1ᵀd)²(E−1)²/(4c). With M = CRCᵀ and Γ = CᵀM^{-1/2}C/tr√M the derivatives of 2·log tr√M by d and by a pair N_xz are Γ_xx
-− (E+1)(Γl)_x/c + E·lᵀΓl/c² and −2Γ_xz + 2((Γl)_x + (Γl)_z)/c − 2·lᵀΓl/c². N = 0 is nearly enough for ε ≤ 1. At d = p, N
-= 0 the bound is (tr√(A_c diag(p) A_cᵀ))²/sinh²(ε/2), which always exists."""
+− (E+1)(Γl)_x/c + E·lᵀΓl/c² and −2Γ_xz + 2((Γl)_x + (Γl)_z)/c − 2·lᵀΓl/c². With δ the level has δ times the
+prices of (d, N) besides: a rare input, which δ may reveal, then gets a smaller d. N = 0 is nearly enough for ε ≤ 1. At
+d = p, N = 0 the bound is (tr√(A_c diag(p) A_cᵀ))²/sinh²(ε/2), which always exists."""
 
 from __future__ import annotations
 
@@ -116,9 +117,10 @@ class _Statistics:
 
 
 class _Objective:
-    """log of the bound, and its gradient, as a function of (log d, N)."""
+    """log of the bound under (ε,δ)-LDP, and its gradient, as a function of (log d, N)."""
 
-    def __init__(self, coordinates: Coordinates, epsilon: float, blocks: Blocks | None) -> None:
+    def __init__(self, coordinates: Coordinates, epsilon: float, blocks: Blocks | None, delta: float = 0.0) -> None:
+        self.prior, self.delta = coordinates.prior, delta
         self.parts = _Statistics.of(coordinates, blocks)
         self.ratio, self.growth, self.blocks, self.k = math.exp(epsilon), math.expm1(epsilon), blocks, coordinates.k
         self.basis = coordinates.basis
@@ -156,13 +158,15 @@ class _Objective:
         trace, gamma = rooted
         along = gamma @ line
         twice = float(line @ along)
-        by_d = (
-            np.diagonal(gamma) - (self.ratio + 1) * along / c + self.ratio * twice / c**2 - 2 / whole + self.ratio / c
-        )
-        self.last = 2 * math.log(trace) - math.log(level)
+        price, price_by_d, price_by_pairs = self.prices(d, small)
+        total = level + price
+        by_d = np.diagonal(gamma) - (self.ratio + 1) * along / c + self.ratio * twice / c**2
+        by_d = by_d - (level * (2 / whole - self.ratio / c) + price_by_d) / total
+        self.last = 2 * math.log(trace) - math.log(total)
         if small is None:
             return self.last, by_d, None
-        pairs = -gamma + (along[:, None] + along) / c - twice / c**2 - 1 / c  # by N_xz and N_zx each
+        # by N_xz and N_zx each
+        pairs = -gamma + (along[:, None] + along) / c - twice / c**2 - (level / c + price_by_pairs) / total
         np.fill_diagonal(pairs, 0.0)
         if self.blocks is not None:
             count = int(self.blocks.max()) + 1
@@ -170,6 +174,21 @@ class _Objective:
             member[self.blocks, np.arange(self.k)] = 1
             pairs = member @ pairs @ member.T
         return self.last, by_d, pairs
+
+    def prices(self, d: Floats, small: Floats | None) -> tuple[float, Floats, Floats]:
+        """δ·Σβ = δ·[(k−1)Σ_z(d_z + 2ν_z/E) + Σ_x d_x(1−p_x)/p_x], ν_z = max_x N_xz/p_x, and its gradients."""
+        none = np.zeros((d.size, d.size))
+        if not self.delta:
+            return 0.0, np.zeros_like(d), none
+        by_d = self.delta * (d.size - 1 + (1 - self.prior) / self.prior)
+        price = float(by_d @ d)
+        if small is None:
+            return price, by_d, none
+        shares = self.expanded(small) / self.prior[:, None]
+        most, each = shares.argmax(axis=0), np.arange(d.size)
+        each_nu = self.delta * (d.size - 1) * 2 / self.ratio
+        none[most, each] = each_nu / self.prior[most]
+        return price + each_nu * float(shares[most, each].sum()), by_d, (none + none.T) / 2
 
     def rooted(self, r: Floats, d: Floats) -> tuple[float, Floats] | None:
         """tr√M and Γ, or None where M is too near to singular."""
@@ -258,6 +277,7 @@ def best_inequality(
     seconds: float = 60.0,
     pairs: bool | None = None,
     clock: Clock = time.process_time,
+    delta: float = 0.0,
 ) -> Inequality:
     """Maximise the bound over d, then over d and N together; valid wherever it stops.
 
@@ -267,9 +287,13 @@ def best_inequality(
         seconds: when to stop, by the clock.
         pairs: whether to look for N; by default when ε is large enough for it to matter.
         clock: of the processor, so that what is found does not depend on what else the machine does; or of the wall.
+        delta: of (ε,δ)-LDP; every input has a positive probability then.
+
+    Raises:
+        LinAlgError: floats hold it nowhere.
     """
     k = coordinates.k
-    plain = _Search(_Objective(coordinates, epsilon, None), seconds, clock)
+    plain = _Search(_Objective(coordinates, epsilon, None, delta), seconds, clock)
     _without_pairs(plain, coordinates)
     if not (epsilon > PAIRS_FROM if pairs is None else pairs):
         return _finished(coordinates, plain, None)
@@ -277,11 +301,11 @@ def best_inequality(
     start = np.zeros((int(blocks.max()) + 1,) * 2)
     if k > 2 * MOST_BLOCKS:
         start = _lifted(coordinates, epsilon, (plain.end - clock()) / 4, blocks, clock)
-    both = _Search(_Objective(coordinates, epsilon, blocks), plain.end - clock(), clock)
+    both = _Search(_Objective(coordinates, epsilon, blocks, delta), plain.end - clock(), clock)
     d = plain.d / plain.d.sum()
     single = _singles(coordinates, epsilon)
     if single is not None and k > MOST_BLOCKS:
-        alone = _Search(_Objective(coordinates, epsilon, np.arange(k)), 0.0, clock)
+        alone = _Search(_Objective(coordinates, epsilon, np.arange(k), delta), 0.0, clock)
         with contextlib.suppress(_Late):
             alone.meet(*single)
         if alone.value > plain.value:
@@ -376,6 +400,8 @@ def _lifted(coordinates: Coordinates, epsilon: float, seconds: float, blocks: Bl
 def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> None:
     """Climb in (log d, N) from (d, start); a step out of the domain stops L-BFGS-B, so it starts again from the
     best."""
+    if not d.size:
+        return
     k, count = d.size, int(blocks.max()) + 1
     i, j = np.tril_indices(count, -1 if count == k else 0)
     sizes = np.sqrt(np.bincount(blocks, weights=d) / np.bincount(blocks))
@@ -410,6 +436,8 @@ def _symmetric(numbers: Floats, i: Blocks, j: Blocks, count: int) -> Floats:
 
 
 def _finished(coordinates: Coordinates, search: _Search, blocks: Blocks | None) -> Inequality:
+    if not search.d.size:  # priors so far apart that the inequality is singular in floats
+        raise np.linalg.LinAlgError
     small = search.small if search.small.size else None
     z = _z(coordinates, search.objective, search.d, small)
     return Inequality(search.d, small, None if small is None else blocks, math.exp(search.value), z)

@@ -198,9 +198,13 @@ def _shortened(
     return None
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _derivatives(d: Floats, b: Floats, theta: Floats, extra: Scalars) -> Derivatives:
     """F, V⁻¹, G and the gradient."""
-    factor = cho_factor((d * theta) @ d.T, lower=True)
+    spread = (d * theta) @ d.T
+    if not np.isfinite(spread).all():
+        raise np.linalg.LinAlgError
+    factor = cho_factor(spread, lower=True)
     inverse = cho_solve(factor, np.eye(d.shape[0]))
     half = b @ inverse
     slope = half.T @ half

@@ -7,6 +7,7 @@ integers and mixes a constant into what rounding broke."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from extremal.privacy import Notion
 FAINT = 1e-9  # weights below this, relative to the largest, are dust of the interior-point method
 DUST = 2e-9  # probability of a report, for the input that makes it likeliest: the largest lift is at least 1
 WORTHLESS = 1e-9  # relative: what folding dust may add to the cost
+UNBALANCED = 1e-9  # relative: sums of rows further apart are no rounding
 MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outputs
 
 
@@ -102,13 +104,22 @@ def balanced(columns: Floats, weights: Floats) -> Floats:
     return moved
 
 
+def with_row_sums(columns: Floats, epsilon: float) -> Floats:
+    """Columns of an ε-LDP matrix, or of one with δ, whose rows sum to one up to rounding, made to; where weights could
+    not be balanced in floats, for very rare inputs, all are scaled down until a last report has entries of ratio e^ε.
+    """
+    sums = columns.sum(axis=1)
+    if np.ptp(sums) <= UNBALANCED * sums.max() or not epsilon:
+        return np.asarray(columns / sums[:, None])
+    scaled = columns * (math.expm1(epsilon) / (math.exp(epsilon) * sums.max() - sums.min()))
+    return np.hstack([scaled, np.maximum(1 - scaled.sum(axis=1, keepdims=True), 0.0)])
+
+
 def staircase_mechanism(
     sets: Sets, theta: Floats, prior: Floats, privacy: Notion, inputs: Any = None, row_of: Any = None
 ) -> Mechanism:
     """The mechanism with weight θ on the lift of each set's staircase column; `row_of` spreads merged inputs back."""
     low, used = float(np.exp(-privacy.epsilon)), theta > 0
     columns = np.where(sets[:, used], 1.0, low)
-    weights = balanced(columns, theta[used] / (prior @ columns))
-    matrix = columns * weights
-    matrix /= matrix.sum(axis=1, keepdims=True)
+    matrix = with_row_sums(columns * balanced(columns, theta[used] / (prior @ columns)), privacy.epsilon)
     return Mechanism.from_matrix(matrix if row_of is None else matrix[row_of], privacy=privacy, inputs=inputs)

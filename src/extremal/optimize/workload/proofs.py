@@ -19,6 +19,7 @@ from extremal.optimize.workload.lifts import Coordinates, Floats
 from extremal.utility import Workload
 
 Z_BITS = 52  # of the largest entry of Z
+LONG = 400  # bits of Z where the inputs themselves are the bound: probabilities of 60 digits
 LISTED_BITS = 80  # where the list is short: a nearly singular V leaves all digits of a float in the small entries
 
 
@@ -34,7 +35,9 @@ def coupled_columns(
 ) -> Squares:
     """The proof for (ε,δ)-LDP; `prices` are those of all ordered pairs, none under another notion."""
     z, exponent = integers(coordinates.covariance(found.inverse), LISTED_BITS)
-    alpha = _whole(coordinates.basis @ found.tilt, denominator, exponent)
+    tilt = coordinates.basis @ found.tilt
+    # λ·d is (Uλ)·(q/m − 1), and the level is paid for each unit of m = p·q: with both in α nothing is in excess
+    alpha = _whole(tilt + (found.level - tilt.sum()) * coordinates.prior, denominator, exponent)
     priced = zip(permutations(range(coordinates.k), 2), _whole(prices, denominator, exponent), strict=False)
     dual = Dual(alpha, Listed(), (), tuple((x, y, b) for (x, y), b in priced if b))
     return Squares(strict_triangle(z), dual, merged=groups)
@@ -54,8 +57,14 @@ def revealed_inputs(utility: Workload) -> Squares:
     z = -np.outer(w, w)
     z[np.diag_indices(w.size)] += w * total
     gram = utility.exact_gram[0]
-    through = gram @ w
-    squares = w * w * (np.diagonal(gram) * total**2 - 2 * total * through + w @ through)  # row x of z is w_x(Te_x − w)
+    if 2 * total.bit_length() > LONG:  # what is left of very rare inputs is 0: files hold no longer numbers
+        z = z // (1 << 2 * total.bit_length() - LONG)
+        z[np.diag_indices(w.size)] -= z.sum(axis=1)
+        squares = ((z @ gram) * z).sum(axis=1)
+    else:
+        through = gram @ w
+        # row x of z is w_x(Te_x − w)
+        squares = w * w * (np.diagonal(gram) * total**2 - 2 * total * through + w @ through)
     alpha = [shortened(Fraction(int(s) * total, int(p))) if p else Fraction(0) for s, p in zip(squares, w, strict=True)]
     return Squares(strict_triangle(z), Dual(tuple(alpha), Listed((), True)))
 
