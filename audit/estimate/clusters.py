@@ -2,11 +2,13 @@
 
 1. Intervals of a share, 3 to 12 clusters, equal and unequal, with and without an effect of the cluster, at 80, 95 and
    99%; and of five shares together. Coverage is at least the level less 0.01.
-2. Every test that takes a sample, at 0.05, with 12 to 40 clusters: rejected in at most 5.5% under the hypothesis. The
+2. The same for clusters of very unequal sizes, `UNEVEN`: every share, all of them together, a workload, a mean, a table
+   of two questions, a conditional share; and for four clusters pooled with people drawn one by one.
+3. Every test that takes a sample, at 0.05, with 8 to 40 clusters: rejected in at most 5.5% under the hypothesis. The
    same reports as if drawn one by one must be rejected too often.
 
-Both with a margin of 3.5 standard errors of the simulation. Run with
-`python -m audit.estimate.clusters [surveys] [tests]`; `tests` leaves the intervals out.
+All with a margin of 3.5 standard errors of the simulation. Run with
+`python -m audit.estimate.clusters [surveys] [intervals] [uneven] [pooled] [tests]`; without a word all of them.
 """
 
 from __future__ import annotations
@@ -22,6 +24,21 @@ import extremal as ex
 LEVELS = (0.8, 0.95, 0.99)
 SHARE = 0.25
 FIVE = np.array([0.4, 0.3, 0.1, 0.1, 0.1])
+UNEVEN = (  # sizes of clusters, answers of which each has a share, ε
+    ([20, 60, 180], 2, 4.0),
+    ([10, 20, 30, 60, 120, 240], 3, 3.0),
+    ([20, 20, 40, 40, 80, 80], 3, 3.0),
+    ([5, 5, 5, 5, 10, 10, 20, 20, 40, 60, 80, 100], 3, 3.0),
+    ([10] * 6 + [20] * 3 + [60] * 3, 2, 4.0),
+)
+UNEVEN_TESTS = {
+    "8 equal": [25] * 8,
+    "12 of 5 to 100": [5, 5, 5, 5, 10, 10, 20, 20, 40, 60, 80, 100],
+    "20 of 10 to 35": [10] * 5 + [15] * 5 + [20] * 5 + [35] * 5,
+    "20 of 5 to 80": [5] * 10 + [10] * 5 + [80] * 5,
+}
+POOLED = ((4, 100, 100, 0.1), (4, 250, 300, 0.05), (3, 100, 300, 0.1), (6, 100, 200, 0.1))  # clusters of, singles, ICC
+AGREEMENT = 10.0  # of a cluster: Dirichlet around the shares with ten people's worth
 
 
 def randomised(values: np.ndarray, mechanism: ex.Mechanism, generator: np.random.Generator) -> np.ndarray:
@@ -53,6 +70,11 @@ def answered(cluster: np.ndarray, effect: float | None, p: np.ndarray, m: ex.Mec
     return randomised(np.minimum(values, p.size - 1), m, generator)
 
 
+def enough(found: Any, wanted: Any, surveys: int) -> bool:
+    """Whether coverage may be what is wanted, less 0.01."""
+    return all(f >= w - 0.01 - 3.5 * np.sqrt(w * (1 - w) / surveys) for f, w in zip(found, wanted, strict=True))
+
+
 def intervals(surveys: int) -> bool:
     good = True
     for count in (3, 4, 6, 12):
@@ -70,73 +92,138 @@ def intervals(surveys: int) -> bool:
                 limits = ex.estimate_frequencies(reports, five, cluster=cluster).interval(simultaneous=True)
                 family += bool(((limits[:, 0] <= FIVE) & (limits[:, 1] >= FIVE)).all())
             found = [*(held / surveys), family / surveys]
-            wanted = [*LEVELS, 0.95]
-            enough = all(
-                f >= w - 0.01 - 3.5 * np.sqrt(w * (1 - w) / surveys) for f, w in zip(found, wanted, strict=True)
-            )
-            good &= enough
+            holds = enough(found, [*LEVELS, 0.95], surveys)
+            good &= holds
             print(
                 f"  {count:2d} {'unequal' if unequal else 'equal  '} clusters, effect {effect or 'none'!s:5s} "
                 f"ε={epsilon:g}: "
                 f"80% {found[0]:.3f}  95% {found[1]:.3f}  99% {found[2]:.3f}  five together 95% {found[3]:.3f}"
-                f"{'' if enough else '   TOO LOW'}",
+                f"{'' if holds else '   TOO LOW'}",
                 flush=True,
             )
     return good
 
 
+def asked(frame: pd.DataFrame, m: ex.Mechanism, p: np.ndarray, yes: float) -> dict[str, list[tuple[Any, Any]]]:
+    """Of each kind of estimate its intervals at every level, with the truth; `yes` is the share of a public answer."""
+    sample, values = ex.Sample(cluster="cluster"), np.arange(p.size)
+    shares = ex.estimate_frequencies(frame, m, column="report", sample=sample)
+    work = ex.estimate_workload(frame, m, ex.Mean(values), column="report", sample=sample)
+    table = ex.estimate_crosstab(frame, {"report": m, "public": None}, sample=sample)
+    joint = np.outer(p, [1 - yes, yes])
+    return {
+        "shares": [(shares.interval(level), p) for level in LEVELS],
+        "together": [(shares.interval(level, simultaneous=True), p) for level in LEVELS],
+        "workload": [(work.interval(level), np.array([p @ values])) for level in LEVELS],
+        "mean": [(shares.mean(values).interval(level), p @ values) for level in LEVELS],
+        "table": [(table.interval(level), joint) for level in LEVELS],
+        "conditional": [(table.share(0, 1, "public").interval(level), p[0]) for level in LEVELS],
+    }
+
+
+def uneven(surveys: int) -> bool:
+    good = True
+    for sizes_of, k, epsilon in UNEVEN:
+        generator = np.random.default_rng([len(sizes_of), k])
+        m, p = ex.randomized_response(k, epsilon), np.array([0.5, 0.3, 0.1])[:k] / np.array([0.5, 0.3, 0.1])[:k].sum()
+        cluster = np.repeat(np.arange(len(sizes_of)), sizes_of)
+        held: dict[str, np.ndarray] = {}
+        for _ in range(surveys):
+            frame = pd.DataFrame({"report": answered(cluster, AGREEMENT, p, m, generator), "cluster": cluster})
+            frame["public"] = (generator.random(cluster.size) < 0.6).astype(int)
+            for name, limits in asked(frame, m, p, 0.6).items():
+                inside = [(np.asarray(at)[..., 0] <= truth) & (truth <= np.asarray(at)[..., 1]) for at, truth in limits]
+                once = [one.all() if name == "together" else one.mean() for one in inside]
+                held[name] = held.get(name, np.zeros(3)) + once
+        print(f"  clusters of {', '.join(map(str, sizes_of))}; {k} answers, ε={epsilon:g}")
+        for name, number in held.items():
+            holds = enough(number / surveys, LEVELS, surveys)
+            good &= holds
+            words = "  ".join(f"{level:.0%} {one:.3f}" for level, one in zip(LEVELS, number / surveys, strict=True))
+            print(f"    {name:12s} {words}{'' if holds else '   TOO LOW'}", flush=True)
+    return good
+
+
+def pooled(surveys: int) -> bool:
+    good = True
+    two, weak = ex.randomized_response(2, 5.0), ex.randomized_response(2, 1.0)
+    p = np.array([0.7, 0.3])
+    for count, size, single, alike in POOLED:
+        generator, held = np.random.default_rng([count, size]), np.zeros(3)
+        cluster = np.repeat(np.arange(count), size)
+        for _ in range(surveys):
+            reports = answered(cluster, (1 - alike) / alike, p, two, generator).tolist()
+            alone = randomised((generator.random(single) < p[1]).astype(int), weak, generator).tolist()
+            both = ex.pool([(reports, two), (alone, weak)], sample=[ex.Sample(cluster=cluster), None])
+            for i, level in enumerate(LEVELS):
+                low, high = both.interval(level)[1]
+                held[i] += low <= p[1] <= high
+        holds = enough(held / surveys, LEVELS, surveys)
+        good &= holds
+        words = "  ".join(f"{level:.0%} {one:.3f}" for level, one in zip(LEVELS, held / surveys, strict=True))
+        print(f"  {count} clusters of {size} and {single} drawn one by one: {words}{'' if holds else '   TOO LOW'}")
+    return good
+
+
 def sizes_of_tests(surveys: int) -> bool:
     good = True
-    three, two = ex.randomized_response(3, 2.0), ex.randomized_response(2, 2.0)
-    p = np.array([0.5, 0.3, 0.2])
-    for count in (12, 20, 40):
-        generator = np.random.default_rng([7, count])
-        rejected: dict[str, int] = {}
+    designs: dict[str, Any] = {f"{count} of 6 to 18": count for count in (12, 20, 40)} | UNEVEN_TESTS
+    for words, design in designs.items():
+        generator = np.random.default_rng([7, design if isinstance(design, int) else sum(design)])
+        rejected: dict[str, list[bool]] = {}
         naive = 0
         for _ in range(surveys):
-            reports, cluster = drawn(count, 12, True, 10.0, p, three, generator)
-            other = (generator.random(count) < 0.5).astype(int)[cluster]  # groups are whole clusters
-            within = generator.integers(0, 2, cluster.size)
-            again = answered(cluster, 10.0, np.array([0.6, 0.4]), two, generator)
-            sample = ex.Sample(cluster=cluster)
-            later = answered(cluster, 10.0, p, three, generator)  # the same shares a year later
-            frame = pd.DataFrame({"y": reports, "y2": later, "z": again, "x": generator.normal(size=count)[cluster]})
-            answers = {
-                "test_distribution": bool(ex.test_distribution(reports, three, p, sample=sample)),
-                "test_hypotheses": bool(ex.test_hypotheses(reports, three, p, [0.2, 0.3, 0.5], sample=sample)),
-                "test_homogeneity, clusters": other.min() < other.max()
-                and bool(ex.test_homogeneity(reports, three, other, sample=sample)),
-                "test_homogeneity, people": bool(ex.test_homogeneity(reports, three, within, sample=sample)),
-                "test_independence": bool(ex.test_independence(frame, {"y": three, "z": two}, sample=sample)),
-                "estimate_change, test": bool(ex.estimate_change(frame, "y", "y2", three, sample=sample).test()),
-            }
-            try:
-                fit = ex.regress("z ~ x", frame, two, sample=sample)
-                answers["regress, a coefficient"] = bool(fit.pvalues["x"] <= 0.05)
-            except ex.errors.NotIdentified:
-                answers["regress, a coefficient"] = False
-            for name, answer in answers.items():
-                rejected[name] = rejected.get(name, 0) + answer
-            naive += bool(ex.test_distribution(reports, three, p, draws=199))
-        for name, number in rejected.items():
-            enough = number / surveys <= 0.055 + 3.5 * np.sqrt(0.05 * 0.95 / surveys)
-            good &= enough
-            print(
-                f"  {count} clusters, {name:28s} {number / surveys:.4f}{'' if enough else '   TOO OFTEN'}", flush=True
-            )
-        print(f"  {count} clusters, test_distribution without them  {naive / surveys:.4f}", flush=True)
+            each = sizes(design, 12, True, generator) if isinstance(design, int) else design
+            found, plain = decided(np.repeat(np.arange(len(each)), each), generator)
+            naive += plain
+            for name, answer in found.items():
+                rejected.setdefault(name, []).append(answer)
+        for name, answers in rejected.items():
+            rate, n = float(np.mean(answers)), len(answers)
+            rare = rate <= 0.055 + 3.5 * np.sqrt(0.05 * 0.95 / n)
+            good &= rare
+            print(f"  {words} clusters, {name:28s} {rate:.4f}{'' if rare else '   TOO OFTEN'}", flush=True)
+        print(f"  {words} clusters, test_distribution without them  {naive / surveys:.4f}", flush=True)
         good &= naive / surveys > 0.1
     return good
 
 
+def decided(cluster: np.ndarray, generator: np.random.Generator) -> tuple[dict[str, bool], bool]:
+    """Whether each test rejects a true hypothesis at 0.05; and whether the first does without the clusters."""
+    three, two, p = ex.randomized_response(3, 2.0), ex.randomized_response(2, 2.0), np.array([0.5, 0.3, 0.2])
+    count, sample = int(cluster.max()) + 1, ex.Sample(cluster=cluster)
+    reports = answered(cluster, AGREEMENT, p, three, generator)
+    later = answered(cluster, AGREEMENT, p, three, generator)  # the same shares a year later
+    again = answered(cluster, AGREEMENT, np.array([0.6, 0.4]), two, generator)
+    other = (generator.permutation(count) % 2)[cluster]  # groups are whole clusters
+    within = generator.integers(0, 2, cluster.size)
+    covariates = {name: generator.normal(size=count)[cluster] for name in ("x", "u", "v")}
+    frame = pd.DataFrame({"y": reports, "y2": later, "z": again, **covariates})
+    answers = {
+        "test_distribution": bool(ex.test_distribution(reports, three, p, sample=sample)),
+        "test_hypotheses": bool(ex.test_hypotheses(reports, three, p, [0.2, 0.3, 0.5], sample=sample)),
+        "test_homogeneity, clusters": bool(ex.test_homogeneity(reports, three, other, sample=sample)),
+        "test_homogeneity, people": bool(ex.test_homogeneity(reports, three, within, sample=sample)),
+        "test_independence": bool(ex.test_independence(frame, {"y": three, "z": two}, sample=sample)),
+        "estimate_change, test": bool(ex.estimate_change(frame, "y", "y2", three, sample=sample).test()),
+    }
+    for name, formula in (("regress, one covariate", "z ~ x"), ("regress, three covariates", "z ~ x + u + v")):
+        try:
+            answers[name] = bool(ex.regress(formula, frame, two, sample=sample).pvalues["x"] <= 0.05)
+        except ex.errors.NotIdentified:
+            continue
+    return answers, bool(ex.test_distribution(reports, three, p, draws=199))
+
+
 def main() -> int:
     surveys = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
+    parts = {"intervals": intervals, "uneven": uneven, "pooled": pooled, "tests": sizes_of_tests}
     good = True
-    if "tests" not in sys.argv:
-        print(f"intervals, {surveys} surveys each")
-        good = intervals(surveys)
-    print(f"tests at 0.05, {surveys} surveys each")
-    return int(not (sizes_of_tests(surveys) and good))
+    for name, part in parts.items():
+        if len(sys.argv) <= 2 or name in sys.argv[2:]:
+            print(f"{name}, {surveys} surveys each")
+            good &= part(surveys)
+    return int(not good)
 
 
 if __name__ == "__main__":

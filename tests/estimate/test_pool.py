@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import extremal as ex
+from extremal.estimate.reports.degrees import Degrees, degrees_of_mean, reach
 
 YES = ex.randomized_response(2, 2)
 OLD, NEW = ex.randomized_response(3, 1, inputs=["a", "b", "c"]), ex.randomized_response(3, 3, inputs=["a", "b", "c"])
@@ -82,3 +83,24 @@ def test_bad_parts() -> None:
         ex.pool([(["a", "b"], "mechanism")])  # type: ignore[list-item]
     with pytest.raises(ex.errors.InvalidParameter, match=r"pairs .*got parts='FrequencyEstimate'"):
         ex.pool([ex.estimate_frequencies(["a", "b"], OLD)])  # type: ignore[list-item]
+
+
+def test_few_clusters_beside_single_reports_keep_few_degrees() -> None:
+    generator, weak = np.random.default_rng(5), ex.randomized_response(2, 1)
+    reports = (generator.random(400) < np.repeat([0.2, 0.3, 0.3, 0.5], 100)).astype(int).tolist()
+    single = generator.integers(0, 2, 300).tolist()
+    clustered = ex.Sample(cluster=np.repeat(range(4), 100))
+    both = ex.pool([(reports, YES), (single, weak)], sample=[clustered, None])
+    assert both.fit.degrees is not None
+    assert 3 < both.fit.degrees.number < 20  # 3 + 299 added up
+    assert reach(0.95, both.fit.degrees) > 1.1 * reach(0.95, None)
+
+
+def test_pooled_degrees_reach_as_far_as_each_part_for_its_share() -> None:
+    one, nothing = Degrees(4.0, 0.5), Degrees(200.0)
+    found = degrees_of_mean(np.array([[2.0], [0.0]]), np.array([[1.0], [0.0]]), [one, nothing])
+    assert (found.number, found.seen) == pytest.approx((4.0, 0.5), rel=1e-9)  # it has all of the weight
+    halves = degrees_of_mean(np.ones((2, 1)), np.full((2, 1), 0.5), [one, nothing])
+    for level, slack in ((0.8, 0.1), (0.95, 0.04), (0.99, 0.04)):
+        square = (reach(level, one) ** 2 + reach(level, nothing) ** 2) / 2 * (1 + 1 / 4 + 1 / 200)
+        assert 1 <= reach(level, halves) / np.sqrt(square) < 1 + slack

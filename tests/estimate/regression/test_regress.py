@@ -12,6 +12,9 @@ import pytest
 from scipy.optimize import minimize
 
 import extremal as ex
+from extremal.estimate.regression.likelihood import Hidden, Likelihood
+from extremal.estimate.regression.outcomes import Polytomous
+from extremal.estimate.regression.sandwich import at_least, noise
 
 
 def _beside(name: str) -> ModuleType:
@@ -233,3 +236,69 @@ def test_the_naive_fit_shrinks_and_this_one_does_not() -> None:
     assert low < 0.8 < high
     assert "coef" in found.summary()
     assert repr(found).startswith("RegressionResult('answer ~ z', n=20000")
+
+
+def test_the_variance_of_few_clusters_is_at_least_the_known_noise() -> None:
+    m = ex.randomized_response(["no", "yes"], 2)
+    frame = pd.DataFrame({"y": ["no", "no", "yes"] * 30, "c": np.repeat(range(3), 30)})  # clusters that agree
+    fit = ex.regress("y ~ 1", frame, m, sample=ex.Sample(cluster="c"))
+    q, yes = m.matrix, 1 / (1 + math.exp(-fit.values[0]))
+    p = np.array([1 - yes, yes])
+    scores = p.prod() * (q[1] - q[0]) / (p @ q)
+    noise = p @ (q @ scores**2 - (q @ scores) ** 2)  # E Var(score | answer)
+    assert fit.standard_error[0] ** 2 == pytest.approx(noise / 90 / (p @ q @ scores**2) ** 2, rel=1e-6)
+    assert np.isfinite(fit.interval()).all()
+    assert "nan" not in fit.summary()
+
+
+def test_more_coefficients_than_clusters_have_no_intervals() -> None:
+    generator = np.random.default_rng(1)
+    frame = pd.DataFrame({"y": generator.choice(["no", "yes"], 200), "c": np.arange(200) // 100})
+    frame = frame.assign(a=generator.normal(size=200), b=generator.normal(size=200))
+    m = ex.randomized_response(["no", "yes"], 2)
+    fit = ex.regress("y ~ a + b", frame, m, sample=ex.Sample(cluster="c"))
+    assert fit.pvalues.isna().all()
+    assert np.isnan(fit.interval()).all()
+    assert any("units are too few" in note for note in fit.notes)
+    free = ex.regress("y ~ a + b", frame, m)
+    assert (fit.standard_error > 0.3 * free.standard_error).all()  # two clusters span one direction, noise all of them
+    frame["c"] = np.arange(200) // 25
+    left = ex.regress("y ~ a + b", frame, m, sample=ex.Sample(cluster="c")).degrees
+    assert left is not None
+    assert (left.number <= 8 - 1 + 1 - 3).all()  # as svyglm counts them
+
+
+def test_covariances_are_raised_in_the_directions_that_are_too_small_alone() -> None:
+    generator = np.random.default_rng(2)
+    one, least = ((a @ a.T) for a in generator.normal(size=(2, 4, 3)))
+    found = at_least(one, least)
+    for smaller in (one, least):
+        assert np.linalg.eigvalsh(found - smaller).min() > -1e-10
+    assert (at_least(one + least, least) == one + least).all()
+    raised = at_least(0 * least, least)
+    assert raised == pytest.approx(least, abs=1e-10)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_the_noise_of_scores_is_what_redrawn_reports_of_the_same_answers_show(hidden: bool) -> None:
+    generator, m = np.random.default_rng(3), ex.randomized_response(2, 1.5)
+    x, truth = np.tile([0.0, 1.0], 50), np.repeat([0, 1], 50)
+    seen = m.matrix[:, truth].T
+    if hidden:
+        designs = [np.column_stack([np.ones(100), np.full(100, value), x]) for value in (0.0, 1.0)]
+        public = Polytomous(np.eye(2)[generator.integers(0, 2, 100)], ["0", "1"], ["1", "t", "x"])
+        likelihood = Likelihood(public, designs, np.ones(100), Hidden(seen, np.ones((100, 1)), ["w"]))
+        values = np.array([-0.3, 0.8, 0.2, 0.1])
+    else:
+        design = np.column_stack([np.ones(100), x])
+        likelihood = Likelihood(Polytomous(seen, ["0", "1"], ["1", "x"]), [design], np.ones(100))
+        values = np.array([0.2, -0.5])
+    chances, expected = likelihood.answers(values), noise(likelihood, values, m.matrix)
+    drawn, scores = generator.random((4000, 2, 100)), [likelihood.seeing(c).rows(values)[1] for c in m.matrix.T]
+    answers = (drawn[:, 0] < chances[:, 1]).astype(int)
+    reports = (drawn[:, 1] < m.matrix[answers, 1]).astype(int)
+    given = np.einsum("xy,ynp->xnp", m.matrix, np.array(scores))
+    rows = np.arange(100)
+    pairs = zip(answers, reports, strict=True)
+    away = np.array([(np.array(scores)[r, rows] - given[a, rows]).sum(axis=0) for a, r in pairs])
+    assert np.cov(away.T) == pytest.approx(expected, abs=0.08 * expected.max())

@@ -32,7 +32,7 @@ def beyond(degrees: Degrees, linear: np.ndarray, removed: np.ndarray, units: np.
     generator = np.random.default_rng(4)
     root = np.linalg.cholesky(ALIKE * unit @ unit.T + (1 - ALIKE) * np.eye(n))
     both = np.vstack([linear, factor @ s]) @ root
-    theta, *u = np.linalg.qr(both.T, mode="r").T @ generator.normal(size=(min(both.shape), 200_000))
+    theta, *u = np.asarray(np.linalg.qr(both.T, mode="r")).T @ generator.normal(size=(min(both.shape), 200_000))
     far = np.abs(theta) / np.sqrt(np.square(u).sum(axis=0))
     for level in (0.8, 0.95, 0.99, 0.998):
         slack = 4 * np.sqrt(level * (1 - level) / far.size)
@@ -87,7 +87,7 @@ def test_many_units_have_the_moments_of_the_same_covariance() -> None:
 
 def test_groups_of_whole_clusters_have_the_degrees_of_groups() -> None:
     cluster = np.repeat(np.arange(8), 25)
-    group = (cluster % 2)[:, None] - 0.5
+    group = np.asarray((cluster % 2)[:, None] - 0.5, dtype=np.float64)
     drawn = ex.Sample(cluster=cluster).drawn(200)
     same(drawn.association_degrees(group), Degrees(6.0, 6 / 7))  # Student's test of two means, each of four clusters
     generator, w, cluster, strata = people(2)

@@ -52,8 +52,9 @@ def regress(
             odds, in the order of the inputs), "linear" (the default for public numbers with more than two values).
         robust: sandwich standard errors, valid if the model is only an approximation.
         sample: an `ex.Sample`: weights, strata, clusters and the rest; standard errors are then robust between clusters
-            within strata, and intervals use Student's distribution with as many degrees of freedom as there are
-            clusters that tell about a coefficient, less the strata.
+            within strata, at least those of the known noise of randomisation, and intervals use Student's distribution
+            with at most clusters − strata + 1 − terms degrees of freedom: fewer where few clusters tell about a
+            coefficient. Where none are left, p-values and limits are not numbers, and a note says so.
 
     Guarantee: coefficients and standard errors are those of the likelihood of the reports; a flat likelihood or one
     that rises for ever is an error that names the terms. Of several maxima of a mixture the one found is that which
@@ -63,8 +64,8 @@ def regress(
         NotIdentified: the reports do not determine the coefficients, or the data separate.
         InvalidParameter: a column that is not there, a missing value, a term that cannot be evaluated.
 
-    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors; Carter,
-    Schnepel and Steigerwald (Rev. Econ. Statist. 99, 2017) for few clusters.
+    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors; Bell
+    and McCaffrey (Survey Methodology 28, 2002) for few clusters.
 
     >>> import numpy as np, pandas as pd, extremal as ex
     >>> z = np.tile([-1.0, 0.0, 1.0], 400)
