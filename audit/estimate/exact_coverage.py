@@ -3,6 +3,8 @@
 1. A yes/no question and three answers under randomised response: single shares, and all together.
 2. Workloads of three answers: designed for means and distribution functions, and read from other mechanisms.
 3. Differences of two independent yes/no surveys, of equal and of different sizes.
+4. Finite populations: shares of two answers in a census and in a sample of up to 2,000 people, whatever the number of
+   true yes; the mean of three answers in a census and a sample of few, whatever the true counts. ε from 1 to 6.
 
 n from 5 to 100, ε from 0.3 to 6, levels 80, 95 and 99%. None may be below its level. Intervals pulled in by a fifth of
 their length must fall below it in a third of the settings. Run with `python -m audit.estimate.exact_coverage [largest n
@@ -18,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom, multivariate_hypergeom
 
 import extremal as ex
 from extremal.estimate.intervals.bounded import binomial_quantiles, gaffke_limits, melded_at, moved_within
@@ -28,6 +30,7 @@ LEVELS = (0.8, 0.95, 0.99)
 EPSILONS = (0.3, 1.0, 3.0, 6.0)
 CHECKED = 20  # outcomes whose limits are compared with those of the public function
 ROUNDING = 1e-9  # of a share, and of a sum of probabilities
+NEGLIGIBLE = 1e-12  # a probability of a count that is not looked at
 
 
 def outcomes(n: int, m: int) -> np.ndarray:
@@ -152,6 +155,73 @@ def difference(n0: int, n1: int, epsilon: float) -> tuple[float, float]:
     return report(f"difference ε={epsilon:g} {n1}+{n0}", min(n0, n1), limits, values, weights, pairs)
 
 
+def finite_shares(n: int, population: int, epsilon: float) -> tuple[float, float]:
+    """Two answers of n people of a finite population."""
+    mechanism = ex.randomized_response(2, epsilon)
+    a, b = mechanism.matrix[1, 1], mechanism.matrix[0, 1]
+    laws = np.zeros((n + 1, n + 1))  # of the count, given how many of those drawn are members
+    members = np.unique(np.concatenate([np.arange(16), np.linspace(16, population, 24).astype(int)]))
+    members = members[members <= population]
+    drawn = hypergeom.pmf(np.arange(n + 1), population, members[:, None], n)
+    for k in np.flatnonzero(drawn.max(axis=0) > NEGLIGIBLE).tolist():
+        laws[k] = np.convolve(binom.pmf(np.arange(k + 1), k, a), binom.pmf(np.arange(n - k + 1), n - k, b))
+    weights = drawn @ laws
+    seen = np.flatnonzero(weights.max(axis=0) > NEGLIGIBLE)
+    results = [ex.estimate_frequencies({0: n - y, 1: y}, mechanism, population=population) for y in seen.tolist()]
+    limits = [np.array([one.interval(level)[1:] for one in results]) for level in LEVELS]
+    shares = (members / population)[:, None]
+    return report(f"{n} of {population}, ε={epsilon:g}", n, limits, shares, weights[:, seen], members[:, None])
+
+
+def finite_mean(n: int, population: int, epsilon: float, values: list[float]) -> tuple[float, float]:
+    """The mean of three answers of n people of a finite population, whatever the counts of the answers."""
+    mechanism = ex.randomized_response(3, epsilon)
+    table, people, small = outcomes(n, 3), outcomes(population, 3), outcomes(n, 3)
+    place = {tuple(counts): i for i, counts in enumerate(table.tolist())}
+    laws = np.zeros((len(small), len(table)))
+    for row, counts in enumerate(small.tolist()):
+        found = {(0, 0, 0): 1.0}
+        for answer in np.repeat(np.arange(3), counts).tolist():
+            more: dict[tuple[int, int, int], float] = {}
+            for (x, y, z), chance in found.items():
+                for after, p in zip(
+                    ((x + 1, y, z), (x, y + 1, z), (x, y, z + 1)), mechanism.matrix[answer], strict=True
+                ):
+                    more[after] = more.get(after, 0.0) + chance * float(p)
+            found = more
+        for counts_, chance in found.items():
+            laws[row, place[counts_]] = chance
+    weights = np.stack([multivariate_hypergeom.pmf(small, counts, n) for counts in people]) @ laws
+    results = [
+        ex.estimate_workload(counts, mechanism, ex.Mean(values), counts=True, sample=ex.Sample(population=population))
+        for counts in table.tolist()
+    ]
+    limits = [np.array([one.interval(level) for one in results]) for level in LEVELS]
+    truth = people @ np.array(values)[:, None] / population
+    return report(f"mean, {n} of {population}, ε={epsilon:g}", n, limits, truth, weights, people)
+
+
+def finite() -> list[tuple[float, float]]:
+    """All settings of finite populations."""
+    found = []
+    for n, population in (
+        (60, 60),
+        (301, 301),
+        (400, 400),
+        (600, 600),
+        (2000, 2000),
+        (400, 440),
+        (400, 500),
+        (50, 5000),
+    ):
+        found += [finite_shares(n, population, epsilon) for epsilon in (1.0, 3.0, 5.0, 6.0)]
+    for n, population in ((5, 5), (12, 12), (8, 12), (5, 30)):
+        for epsilon in (1.0, 3.0, 6.0):
+            found.append(finite_mean(n, population, epsilon, [0, 1, 2]))
+        found.append(finite_mean(n, population, 4.0, [0, 1, 3.7]))
+    return found
+
+
 def main() -> int:
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     found: list[tuple[float, float]] = []
@@ -174,6 +244,8 @@ def main() -> int:
         for n0, n1 in ((5, 5), (5, 20), (10, 10), (20, 20), (50, 50), (5, 100)):
             if max(n0, n1) <= largest:
                 found.append(difference(n0, n1, epsilon))
+    print("finite populations")
+    found += finite()
     slack, narrow = np.array(found).min(axis=0)
     caught = sum(pulled < -ROUNDING for _, pulled in found)
     print(

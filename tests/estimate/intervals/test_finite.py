@@ -125,3 +125,13 @@ def test_differences_of_censuses_are_covered() -> None:
             low, high = first.difference(second).interval(0.95)[1]
             held += one * other * (low - 1e-9 <= (truths[0] - truths[1]) / n <= high + 1e-9)
     assert held >= 0.95
+
+
+def test_strata_of_which_everybody_was_asked_are_one_census() -> None:
+    m, reports = ex.randomized_response([0, 1], 6), [0] * 250 + [1] * 150
+    strata = ["a", "b"] * 200
+    found = ex.estimate_frequencies(reports, m, strata=strata, population={"a": 200, "b": 200})
+    census = ex.estimate_frequencies(reports, m, population=400)
+    assert found.exact
+    assert found.interval().tolist() == census.interval().tolist()
+    assert not ex.estimate_frequencies(reports, m, strata=strata, population={"a": 200, "b": 201}).exact

@@ -338,7 +338,7 @@ def test_the_probability_for_two_answers_is_that_of_one_count() -> None:
 
 @pytest.mark.parametrize("assurance", [0.3, 0.9])
 def test_the_probability_is_stated_and_asked_for_of_designs_workloads_and_samples(assurance: float) -> None:
-    """Surveys of each size are simulated: what is about so likely is within 0.1 (3.2 standard errors and what is added
+    """Surveys of each size are simulated: what is about so likely is within 0.15 (3 standard errors and what is added
     for several statements)."""
     shares, skewed = [0.6, 0.3, 0.1], ex.Mean([0, 1, 5], prior=[0.9, 0.08, 0.02])
     plans = [
@@ -354,7 +354,7 @@ def test_the_probability_is_stated_and_asked_for_of_designs_workloads_and_sample
             else:
                 result = ex.estimate_workload(counts, found.mechanism, workload, counts=True).interval()
             reached += bool(np.ptp(result, axis=1).max() / 2 <= found.wanted)
-        assert abs(reached / seen - found.assurance) <= 0.1
+        assert abs(reached / seen - found.assurance) <= 0.15
         assert "with probability about 0." in " ".join(str(found).split())
     clusters = ex.Sample(cluster=np.arange(1000) // 10)
     for sample, rho in ((clusters, 0.1), (ex.Sample(weights=[1, 3] * 50), None)):

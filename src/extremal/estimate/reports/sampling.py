@@ -221,9 +221,16 @@ class DrawnSample:
         else:
             columns, sampled = self.strata, self.sampled
             noise = np.bincount(self.strata[self.units], weights=squares, minlength=sampled.size)
-        alone = not (self.weighted or self.clustered) and sampled.size == 1 and self.replicates is None
-        population = round(self.weights.size / float(sampled[0])) if alone and sampled[0] > 0 else None
-        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population)
+        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, self._population)
+
+    @property
+    def _population(self) -> int | None:
+        """Of how many the respondents were drawn at random: also everybody of every stratum is one census."""
+        if self.clustered or self.replicates is not None or self.margins is not None or np.ptp(self.weights) > 0:
+            return None
+        drawn = float(self.sampled.min())
+        known = drawn == 1 or (self.sampled.size == 1 and drawn > 0)
+        return round(self.weights.size / drawn) if known else None
 
 
 @dataclass(frozen=True, eq=False)

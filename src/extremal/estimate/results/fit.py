@@ -7,7 +7,8 @@ enter through their squares, clusters and strata through the sums of each cluste
 
 Limits are exact wherever the contribution takes two values: then the number of reports with the larger one is binomial,
 whatever the other frequencies are. With weights or clusters the same limits are taken at the effective number of
-reports, and are approximate. Everything else gets score limits.
+reports, and are approximate. Everything else gets Gaffke's limits or score limits. Where respondents are all, or a
+random sample, of a finite population, limits are those of the law of their reports (`intervals.finite`).
 """
 
 from __future__ import annotations
