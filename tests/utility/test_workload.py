@@ -155,7 +155,7 @@ def test_a_workload_survives_its_file(utility: Workload) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Frequencies(1), "prior must be at least 2"),
+        (lambda: Frequencies(1), "at least 2 inputs.*prior=1"),
         (lambda: Frequencies(3, items=[0, 0]), "different positions"),
         (lambda: Frequencies(3, items=[3]), "below 3"),
         (lambda: Frequencies(3, weights=[1, 2]), "weights must be 3"),

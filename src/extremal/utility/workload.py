@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.errors import InvalidParameter, InvalidPrior
-from extremal.exact import Prior, as_count
+from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.problem import Integers, WorkloadGoal
 from extremal.sources import SourceClass, as_source
@@ -37,6 +37,7 @@ from extremal.utility.utility import Floats, Utility, registered
 from extremal.utility.worst_prior import WorstPrior, worst_prior
 
 LARGEST_ENTRY = 1e30  # of a workload, and its reciprocal: squares of these are far from the ends of floats
+LEAST_INPUTS = 2  # of one nothing is asked
 MOST_INPUTS = 4096  # k×k matrices beyond this are refused: 2^24 entries
 
 
@@ -153,7 +154,13 @@ class Workload(Utility):
 def source_of(prior: Any) -> SourceClass:
     """A prior, a class of priors, or the number of equally likely inputs."""
     if isinstance(prior, (int, np.integer)) and not isinstance(prior, bool):
-        k = as_count(prior, "prior", 2)
+        if prior < LEAST_INPUTS:
+            raise InvalidParameter(
+                f"there must be at least {LEAST_INPUTS} inputs: a whole number given as the prior is how many there are",
+                parameter="prior",
+                value=int(prior),
+            )
+        k = int(prior)
         _refuse_many(k)
         return SourceClass([[Fraction(1, k)] * k])
     source = as_source(prior)

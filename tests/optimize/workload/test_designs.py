@@ -248,6 +248,18 @@ def test_a_thousand_values_have_a_mean_certified_to_a_percent() -> None:
     assert 1 - bound / value < 5e-3
 
 
+def test_next_to_k_reports_the_shifts_of_one_set_are_better_than_randomised_response() -> None:
+    """Every input lies in as many shifts of a set on a cycle as any other, also where only part of the cycle is real.
+    Too few colourings to tell all inputs apart, and too few reports, are no error of the solver."""
+    for k, limit, share in ((12, 12, 0.7), (12, 17, 0.55), (40, 40, 0.2)):
+        utility = CDF(k)
+        value, bound, solution = designed(ex.LDP(1), utility, max_outputs=limit, time_limit=1)
+        assert k <= solution.mechanism.m <= limit
+        assert bound <= value < share * utility(ex.randomized_response(k, 1))
+    with pytest.raises(ex.errors.InvalidParameter, match=r"has 16 reports.*max_outputs=5.*report_bits=4"):
+        designed(ex.LDP(1), CDF(16), max_outputs=5, time_limit=0.5)
+
+
 @pytest.mark.parametrize("utility", [CDF(6), Frequencies(10), Mean(range(7)), Frequencies(zipf(8, 1.0))])
 def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload) -> None:
     free = designed(ex.LDP(1), utility)[0]

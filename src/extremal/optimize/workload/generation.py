@@ -9,11 +9,6 @@ It starts from random sets whose second moments are those that the bound asks fo
 the inputs should go together in the reports: V = (e^ε−1)²/m²·Cov(1_T) for sets of nearly constant mass. A Gaussian
 vector with a suitable correlation matrix, thresholded at the quantile of the best share r = 1/(e^ε + 1), has nearly
 these covariances; the correlations that do not fit a positive semidefinite matrix are bent until they do.
-
-At most so many different reports: from the best design patterns are dropped a fraction at a time, those of least weight
-first, and the rest is designed again, until few enough are left. A mechanism for n = k−1 unknown shares needs at least
-k reports, and randomised response has as many. The bound stays that of all mechanisms, so what the limit costs is seen
-in the gap.
 """
 
 from __future__ import annotations
@@ -34,9 +29,6 @@ Tell = Callable[[str, float], None]
 NEAR_BOUND = 1e-4  # relative: this close to a bound there is little to gain
 GRID = 2001  # correlations at which the bivariate density is added up: three digits suffice
 LEAST = 1e-6  # eigenvalues of the correlation matrix
-KEPT_PATTERNS = 0.8  # of them, from one design to the next
-BALANCED = 1e-7  # how far Σθd may be from zero, relative to the largest point
-USED = 1e-9  # of the largest weight: what the interior point leaves on patterns that are not used
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,41 +189,3 @@ def _gaussian(wanted: Floats, share: float) -> Floats:
     normal = np.interp(wanted, indicator, rho)
     np.fill_diagonal(normal, 1.0)
     return np.asarray(normal)
-
-
-def fewer_patterns(
-    coordinates: Coordinates, sets: Sets, theta: Floats, growth: float, limit: int
-) -> tuple[Sets, Floats] | None:
-    """Patterns and weights on at most `limit` of them, or None when there are fewer than k to have."""
-    k = coordinates.k
-    if limit < k:
-        return None
-    used = theta > USED * theta.max()
-    sets, theta = sets[:, used], theta[used]
-    tried = [_designed(coordinates, np.eye(k, dtype=np.bool_), growth)]  # randomised response
-    while sets.shape[1] > limit:
-        count = max(limit, int(KEPT_PATTERNS * sets.shape[1]))
-        order = np.argsort(-theta)[:count]
-        again = _designed(coordinates, sets[:, order], growth)
-        if again is None:
-            break
-        sets, theta, _ = again
-        if sets.shape[1] <= limit:
-            tried.append(again)
-    else:
-        tried.append(_designed(coordinates, sets, growth))
-    best = min((one for one in tried if one is not None), key=lambda one: one[2], default=None)
-    return None if best is None else best[:2]
-
-
-def _designed(coordinates: Coordinates, sets: Sets, growth: float) -> tuple[Sets, Floats, float] | None:
-    """The best weights on these patterns, or None when no weights make a mechanism of them."""
-    points = coordinates.points(staircase_deviations(sets, coordinates.prior, growth))
-    try:
-        found = optimal_design(points, coordinates.guarded)
-    except np.linalg.LinAlgError:
-        return None
-    if np.abs(points @ found.theta).max() > BALANCED * np.abs(points).max() or abs(found.theta.sum() - 1) > BALANCED:
-        return None
-    used = found.theta > USED * found.theta.max()
-    return sets[:, used], found.theta[used], found.value

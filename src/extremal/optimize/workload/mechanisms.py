@@ -50,11 +50,11 @@ def without_dust(points: Floats, theta: Floats, statistics: Floats) -> Floats:
 
 
 def _is_as_good(points: Floats, fewer: Floats, theta: Floats, statistics: Floats) -> bool:
-    cost = _cost(points, fewer, statistics)
-    return bool(np.isfinite(cost) and cost <= (1 + WORTHLESS) * _cost(points, theta, statistics))
+    without = cost(points, fewer, statistics)
+    return bool(np.isfinite(without) and without <= (1 + WORTHLESS) * cost(points, theta, statistics))
 
 
-def _cost(points: Floats, theta: Floats, statistics: Floats) -> float:
+def cost(points: Floats, theta: Floats, statistics: Floats) -> float:
     """tr(B V⁻¹ Bᵀ) of weights that sum to 1, V about the mean, which is 0 unless too much is gone; infinite where V has
     no inverse."""
     used = theta > 0

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +32,8 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import count_text
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.table import SIZES
-from extremal.optimize.workload.generation import fewer_patterns, generate, random_sets
+from extremal.optimize.workload.fewer import MOST_SHIFTED, fewer_patterns, shifted_sets
+from extremal.optimize.workload.generation import generate, random_sets
 from extremal.optimize.workload.inequality import Inequality, best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
@@ -201,14 +202,17 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
         lambda: problem.seconds_left is not None and problem.seconds_left <= reserve,
         lambda gap: problem.progress("colourings", gap),
     )
-    before, had = mixture.value, int(mixture.reports.sum())
-    mixture.trim(problem.max_outputs or _enough_reports(mixture))
+    before, had, proof = mixture.value, int(mixture.reports.sum()), bound.proof(privacy, utility, groups.groups)
+    try:
+        mixture.trim(problem.max_outputs or _enough_reports(mixture))
+    except np.linalg.LinAlgError:  # too few colourings tell all inputs apart: the shorter ways remain
+        mechanism = Mechanism.from_partition(groups.group, privacy, inputs=problem.inputs)
+        return Solution(mechanism, bound.bound, _named("randomised response", groups), (proof,))
     notes = () if int(mixture.reports.sum()) == had else (_price_of_fewer(had, mixture.value / before - 1),)
     inputs = problem.inputs if groups.whole else None
     mechanism = mixture.mechanism(privacy, inputs)
     if not groups.whole:
         mechanism = mechanism.spread(groups.group, problem.inputs)
-    proof = bound.proof(privacy, utility, groups.groups)
     return Solution(mechanism, bound.bound, _named("mixture of colourings", groups), (proof,), notes)
 
 
@@ -261,24 +265,41 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
 
 def finished(problem: Problem, utility: Workload, solution: Solution) -> Solution:
     """At most `max_outputs` reports, or a clear refusal; and what the design means, for its summary."""
-    limit, within = problem.max_outputs, solution
-    if limit is not None and solution.mechanism.m > limit:
-        within = _shorter(problem, utility, solution, limit)
+    limit = problem.max_outputs
+    within = solution if limit is None else _shorter(problem, utility, solution, limit)
     notes = tuple(note(utility, within.mechanism) for note in (Precision, People, Shorter))
     return replace(within, notes=(*within.notes, *notes))
 
 
 def _shorter(problem: Problem, utility: Workload, solution: Solution, limit: int) -> Solution:
-    """A known construction of fewer reports, with the same bound; what it costs is in the gap."""
+    """The best of known constructions of few reports, with the same bound; what the limit costs is in the gap."""
     privacy, fewest = problem.privacy, solution.mechanism.m
-    if isinstance(utility, Frequencies) and isinstance(privacy, LDP) and utility.prior is not None:
-        found = best_short(problem.inputs, utility, privacy, limit)
-        if found is not None:
-            return replace(solution, mechanism=found.mechanism, method=f"short reports: {found.name}")
-        fewest = min(fewest, utility.k)
+    found = [solution] if fewest <= limit else []
+    if isinstance(privacy, LDP) and utility.prior is not None:
+        groups = merged(utility.rows, utility.prior.values)
+        fewest = min(fewest, groups.prior.size)
+        if not found and isinstance(utility, Frequencies):
+            short = best_short(problem.inputs, utility, privacy, limit)
+            if short is not None:
+                return replace(solution, mechanism=short.mechanism, method=f"short reports: {short.name}")
+        if groups.prior.size <= min(limit, MOST_SHIFTED) or (not found and groups.prior.size <= limit):
+            found += [replace(solution, mechanism=m, method=name) for m, name in _shortest(problem, privacy, groups)]
+    if found:
+        return min(found, key=lambda one: utility(one.mechanism))
     raise InvalidParameter(
-        f"the best mechanism found for this workload has {count_text(fewest)} reports",
+        f"the shortest mechanism found for this workload has {count_text(fewest)} reports",
         parameter="max_outputs",
         value=limit,
         hint=f"Ask for at least that many; in bits, report_bits={(fewest - 1).bit_length()}.",
     )
+
+
+def _shortest(problem: Problem, privacy: LDP, groups: Merged) -> Iterator[tuple[Mechanism, str]]:
+    """As many reports as there are inputs that statistics tell apart, or a few more."""
+    yield Mechanism.from_partition(groups.group, privacy, inputs=problem.inputs), "short reports: randomised response"
+    coordinates = Coordinates(groups.prior, groups.rows)
+    shifted = shifted_sets(coordinates, math.expm1(privacy.epsilon), problem.max_outputs or 0)
+    if shifted is not None:
+        spread = _spread(groups.group, groups.whole)
+        made = staircase_mechanism(*shifted, coordinates.prior, privacy, problem.inputs, spread)
+        yield made, f"short reports: {made.m} shifts of a set"
