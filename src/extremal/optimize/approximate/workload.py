@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -94,28 +94,42 @@ def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
 
 def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     """The best that was found, never worse than revealing with probability δ, and the best that is proved."""
-    varies = sum(map(bool, utility.source.member().weights)) > 1  # inputs that tell nothing prove no bound but 0
+    likely, searched = _with_delta(problem, utility, privacy, groups)
+    plain = best_plain_design(problem, privacy) if privacy.epsilon else None
+    columns = np.ones((utility.k, 1)) if plain is None else listed_columns(plain, privacy)
+    made, revealed = list(searched.made), rounded(revealing(columns, privacy), privacy, problem)
+    if revealed is not None:
+        made.append((revealed, REVEAL))
+    if plain is not None:  # where sets are too many to be listed and revealed, they may be better alone
+        made.append((plain.mechanism.claiming(privacy), f"{plain.method}, without δ"))
+    mechanism, method = min(made, key=lambda one: likely.cost(utility, one[0]))
+    loose = searched.bound < (1 - CLOSED) * likely.cost(utility, mechanism)
+    proofs = searched.proofs
+    if loose and plain is not None:
+        proofs += _small_delta(problem, utility, privacy, likely, plain)
+    more = (RevealedPeople(utility, revealed or mechanism, mechanism), Precision(utility, mechanism))
+    return Solution(mechanism, math.nan, method, proofs, (*_said(groups, searched, loose), *more))
+
+
+def _said(groups: Merged, searched: _Searched, loose: bool) -> tuple[str, ...]:
+    """Why the bound may be loose."""
+    if searched.exact and not loose:
+        return ()
+    return (LOOSE,) if groups.prior.all() else (IMPOSSIBLE,)
+
+
+def _with_delta(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> tuple[Likely, _Searched]:
+    """What programs with δ in them say; where they fail, with more inputs taken for rare. Without a program over all
+    rays the inputs themselves are a bound, too, unless one of them is all that occurs."""
     for rarity in RARE:
         likely, searched = Likely.of(groups, privacy, rarity), _Searched()
         if likely.groups.prior.size > 1 and not problem.out_of_time:
             searched = _searched(problem, utility, privacy, likely)
         if searched.made or (likely.impossible and searched.exact) or problem.out_of_time:
             break
-    found = (revealed_inputs(utility),) if varies and not searched.exact else ()
-    proofs: tuple[Proof, ...] = (*found, *searched.proofs)
-    plain = best_plain_design(problem, privacy) if privacy.epsilon else None
-    columns = np.ones((utility.k, 1)) if plain is None else listed_columns(plain, privacy)
-    revealed = rounded(revealing(columns, privacy), privacy, problem)
-    made = [*searched.made, *([] if revealed is None else [(revealed, REVEAL)])]
-    if plain is not None:  # where sets are too many to be listed and revealed, they may be better alone
-        made.append((plain.mechanism.claiming(privacy), f"{plain.method}, without δ"))
-    mechanism, method = min(made, key=lambda one: likely.cost(utility, one[0]))
-    loose = searched.bound < (1 - CLOSED) * likely.cost(utility, mechanism)
-    if loose and plain is not None:
-        proofs += _small_delta(problem, utility, privacy, likely, plain)
-    notes = () if searched.exact and not loose else (LOOSE,) if groups.prior.all() else (IMPOSSIBLE,)
-    more = (RevealedPeople(utility, revealed or mechanism, mechanism), Precision(utility, mechanism))
-    return Solution(mechanism, math.nan, method, proofs, (*notes, *more))
+    if not searched.exact and sum(map(bool, utility.source.member().weights)) > 1:
+        searched = replace(searched, proofs=(revealed_inputs(utility), *searched.proofs))
+    return likely, searched
 
 
 @dataclass(frozen=True, eq=False)
