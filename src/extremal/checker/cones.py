@@ -29,14 +29,8 @@ def unit(x: int, k: int) -> Vector:
 
 def rays(notion: Notion, k: int, tree: Tree, each: int) -> Iterator[Vector]:
     """The extreme rays of the cone, in rationals; what is done with one of them takes `each` steps."""
-    if tree and isinstance(notion, ClassLifted):
-        require(k <= MOST_CHOSEN, "at most 12 inputs whose rays are found from some inequalities")
-        return iter(described(chosen(notion, k, tree), k))
     if tree:
-        edges = edges_of(notion, k, tree)
-        require(k <= MOST_ON_A_TREE, "at most 16 inputs on a tree")
-        afford(2**k * each, MOST_STEPS_OVER_RAYS, "rays of a tree")
-        return rays_of_tree(edges, k)
+        return rays_of_larger_cone(notion, k, tree, each)
     if isinstance(notion, Local):
         return coupled_rays(notion.ratio, k) if notion.delta else patterns(notion.ratio, k, each)
     if isinstance(notion, Lifted):
@@ -51,6 +45,17 @@ def rays(notion: Notion, k: int, tree: Tree, each: int) -> Iterator[Vector]:
     require(k <= MOST_DESCRIBED, "at most 8 inputs whose rays are found from inequalities")
     named = sorted(inequalities(notion, k), key=lambda one: one[0][::-1])  # prior by prior: fewer rays on the way
     return iter(described([row for _, row in named], k))
+
+
+def rays_of_larger_cone(notion: Notion, k: int, tree: Tree, each: int) -> Iterator[Vector]:
+    """Of the cone that only the named inequalities of a class cut, or those along a tree of a metric."""
+    if isinstance(notion, ClassLifted):
+        require(k <= MOST_CHOSEN, "at most 12 inputs whose rays are found from some inequalities")
+        return iter(described(chosen(notion, k, tree), k))
+    edges = edges_of(notion, k, tree)
+    require(k <= MOST_ON_A_TREE, "at most 16 inputs on a tree")
+    afford(2**k * each, MOST_STEPS_OVER_RAYS, "rays of a tree")
+    return rays_of_tree(edges, k)
 
 
 def patterns(ratio: Fraction, k: int, each: int) -> Iterator[Vector]:

@@ -8,8 +8,10 @@ from functools import reduce
 from itertools import chain, product
 from math import gcd, lcm
 from operator import and_, mul
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact.weights import Floats
@@ -96,13 +98,18 @@ def _adjacent(
     on = [int.from_bytes(row.tobytes()) for row in np.packbits(holds.T, axis=1)]  # the rays on a plane, as bits
     everyone = int.from_bytes(np.packbits(np.ones(len(tight), dtype=np.bool_)).tobytes())
     holds = holds[:, holds[above].any(axis=0)].astype(np.float32)
-    rows = 1 + _AT_ONCE // len(below) if below else 1
-    for first in range(0, len(above), rows):
-        near = holds[above[first : first + rows]] @ holds[below].T >= k - 2
-        for i, j in np.argwhere(near).tolist():
-            a, b = above[first + i], below[j]
-            if reduce(and_, (on[plane] for plane in tight[a] & tight[b]), everyone).bit_count() == 2:
-                yield a, b
+    for i, j in _sharing(holds[above], holds[below], k - 2):
+        a, b = above[i], below[j]
+        if reduce(and_, (on[plane] for plane in tight[a] & tight[b]), everyone).bit_count() == 2:
+            yield a, b
+
+
+def _sharing(first: npt.NDArray[Any], second: npt.NDArray[Any], least: int) -> Iterator[tuple[int, int]]:
+    """The pairs of a row of each matrix of zeros and ones that share at least so many ones, some rows at a time."""
+    rows = 1 + _AT_ONCE // max(len(second), 1)
+    for start in range(0, len(first), rows):
+        for i, j in np.argwhere(first[start : start + rows] @ second.T >= least).tolist():
+            yield start + i, j
 
 
 def lowest_terms(vector: Sequence[Fraction | int]) -> Ray:

@@ -29,27 +29,25 @@ AT_ONCE = 1 << 22  # distances in one product
 
 def without_dust(problem: Problem, solution: Solution) -> Solution:
     """The same with reports folded into others that are too rare to be seen, where that costs next to nothing."""
-    mechanism = solution.mechanism
-    if not isinstance(mechanism.structure, Rows | TwoValuedColumns):  # others have no rare reports
-        return solution
-    if mechanism.structure.r * mechanism.m > MOST_ENTRIES:
-        return solution
-    rows = mechanism.structure.rows()
-    largest, goals = rows.max(axis=0), (problem.utility, *getattr(problem.utility, "utilities", ()))
-    values: list[float] = []
+    structure = solution.mechanism.structure
+    if not isinstance(structure, Rows | TwoValuedColumns) or structure.r * structure.m > MOST_ENTRIES:
+        return solution  # other structures have no rare reports
+    rows = structure.rows()
+    largest = rows.max(axis=0)
     for fall in FALLS:
         rare = largest < LEAST * fall * DENOMINATOR
         if not rare.any() or rare.all():
-            return solution
-        values = values or [goal(mechanism) for goal in goals]
-        folded, most = _folded(mechanism, rows, rare), WORTHLESS * problem.tolerance
-        if all(_is_as_good(goal, before, goal(folded), most) for goal, before in zip(goals, values, strict=True)):
+            break
+        folded = _folded(solution.mechanism, rows, rare)
+        goals = (problem.utility, *getattr(problem.utility, "utilities", ()))
+        if all(_is_as_good(goal, solution.mechanism, folded, WORTHLESS * problem.tolerance) for goal in goals):
             return replace(solution, mechanism=folded)
     return solution
 
 
-def _is_as_good(goal: Utility, before: float, after: float, most: float) -> bool:
+def _is_as_good(goal: Utility, mechanism: Mechanism, folded: Mechanism, most: float) -> bool:
     """Whether a goal, or a part of one, loses no more than a share of its value."""
+    before, after = goal(mechanism), goal(folded)
     return after == before or (after - before if goal.is_cost else before - after) <= most * min(abs(before), HUGE)
 
 

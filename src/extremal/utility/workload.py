@@ -156,7 +156,7 @@ def source_of(prior: Any) -> SourceClass:
     if isinstance(prior, (int, np.integer)) and not isinstance(prior, bool):
         if prior < LEAST_INPUTS:
             raise InvalidParameter(
-                f"there must be at least {LEAST_INPUTS} inputs: a whole number as the prior is how many there are",
+                f"there must be at least {LEAST_INPUTS} inputs: a prior that is a whole number is how many there are",
                 parameter="prior",
                 value=int(prior),
             )

@@ -149,24 +149,27 @@ def _cut(problem: Problem, cone: ClassCone) -> Relaxed | None:
     None when nothing was found before."""
     found, room = None, True
     while True:
-        columns, names = cone.columns, tuple(cone.names)
-        values = np.array([part.column_values(columns) for part in parts_of(problem.utility)])
-        endless = np.flatnonzero(~np.isfinite(values).all(axis=0))
-        chosen = endless
-        if not endless.size:
-            try:
-                best = best_mixture(columns, values)
-            except SolverFailed:
-                return found
-            chosen = np.flatnonzero(best.used)
-            found = _relaxed(best, columns, values, names)
+        chosen, better = _over(problem, cone)
+        found = better or found
         broken = cone.broken(chosen)
-        if not broken:
-            return None if found is None else replace(found, admissible=not endless.size)
-        if not room or problem.out_of_time:
+        if not broken and better is not None:
+            return replace(better, admissible=True)
+        if not (broken and room) or problem.out_of_time:
             return found
         room = all(_added(problem, cone, name) for name in broken)
         problem.progress("inequalities of the class", 1.0)
+
+
+def _over(problem: Problem, cone: ClassCone) -> tuple[Indices, Relaxed | None]:
+    """The rays of the best mixture, and the mixture; those that are worth ∞, and None, while there are any."""
+    columns, names = cone.columns, tuple(cone.names)
+    values = np.array([part.column_values(columns) for part in parts_of(problem.utility)])
+    endless = np.flatnonzero(~np.isfinite(values).all(axis=0))
+    if not endless.size:
+        with suppress(SolverFailed):
+            best = best_mixture(columns, values)
+            return np.flatnonzero(best.used), _relaxed(best, columns, values, names)
+    return endless, None
 
 
 def _added(problem: Problem, cone: ClassCone, name: Name) -> bool:

@@ -9,6 +9,7 @@ that of all mechanisms, so what the limit costs is seen in the gap.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -65,11 +66,22 @@ def shifted_sets(coordinates: Coordinates, growth: float, limit: int) -> tuple[S
     costs is Σ_f w_f/|b_f|² times (m + growth·|T|)², w_f what the statistics have of frequency f. That is descended from
     random sets by flipping one input at a time; on part of the cycle the cost is no larger.
     """
-    k, generator = coordinates.k, np.random.default_rng(0)  # proposals of a search, always the same ones
-    largest, found = min(limit, WIDEST * k), None
-    least = math.inf
-    if k > MOST_SHIFTED:
+    if coordinates.k > MOST_SHIFTED:
         return None
+    found, least = None, math.inf
+    for sets in _proposed(coordinates, growth, limit):
+        theta = 1 + growth * (coordinates.prior @ sets)
+        points = coordinates.points(staircase_deviations(sets, coordinates.prior, growth))
+        value = cost(points, theta, coordinates.guarded)
+        if value < least:
+            found, least = (sets, theta / theta.sum()), value
+    return found
+
+
+def _proposed(coordinates: Coordinates, growth: float, limit: int) -> Iterator[Sets]:
+    """All shifts of a few good sets of each length."""
+    k, generator = coordinates.k, np.random.default_rng(0)  # proposals of a search, always the same ones
+    largest = min(limit, WIDEST * k)
     for m in range(max(k, largest - CYCLES + 1), largest + 1):
         wanted = np.zeros((coordinates.rows.shape[0], m))
         wanted[:, :k] = coordinates.rows - (coordinates.rows @ coordinates.prior)[:, None]
@@ -79,13 +91,7 @@ def shifted_sets(coordinates: Coordinates, growth: float, limit: int) -> tuple[S
         chosen[:, 0] = True
         for row in _descended(chosen, spectrum, growth):
             sets = np.array([np.roll(row, shift)[:k] for shift in range(m)]).T
-            sets = sets[:, sets.any(axis=0) & ~sets.all(axis=0)]
-            theta = 1 + growth * (coordinates.prior @ sets)
-            points = coordinates.points(staircase_deviations(sets, coordinates.prior, growth))
-            value = cost(points, theta, coordinates.guarded)
-            if value < least:
-                found, least = (sets, theta / theta.sum()), value
-    return found
+            yield sets[:, sets.any(axis=0) & ~sets.all(axis=0)]
 
 
 def _descended(chosen: Sets, spectrum: Floats, growth: float) -> Sets:

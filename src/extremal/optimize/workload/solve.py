@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -203,9 +204,7 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
         lambda gap: problem.progress("colourings", gap),
     )
     before, had, proof = mixture.value, int(mixture.reports.sum()), bound.proof(privacy, utility, groups.groups)
-    try:
-        mixture.trim(problem.max_outputs or _enough_reports(mixture))
-    except np.linalg.LinAlgError:  # too few colourings tell all inputs apart: the shorter ways remain
+    if not _trimmed(mixture, problem.max_outputs):
         mechanism = Mechanism.from_partition(groups.group, privacy, inputs=problem.inputs)
         return Solution(mechanism, bound.bound, _named("randomised response", groups), (proof,))
     notes = () if int(mixture.reports.sum()) == had else (_price_of_fewer(had, mixture.value / before - 1),)
@@ -214,6 +213,14 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
     if not groups.whole:
         mechanism = mechanism.spread(groups.group, problem.inputs)
     return Solution(mechanism, bound.bound, _named("mixture of colourings", groups), (proof,), notes)
+
+
+def _trimmed(mixture: ColourMixture, limit: int | None) -> bool:
+    """Whether so few colourings still tell all inputs apart."""
+    with suppress(np.linalg.LinAlgError):
+        mixture.trim(limit or _enough_reports(mixture))
+        return True
+    return False
 
 
 def _price_of_fewer(reports: int, more: float) -> str:
@@ -273,19 +280,17 @@ def finished(problem: Problem, utility: Workload, solution: Solution) -> Solutio
 
 def _shorter(problem: Problem, utility: Workload, solution: Solution, limit: int) -> Solution:
     """The best of known constructions of few reports, with the same bound; what the limit costs is in the gap."""
-    privacy, fewest = problem.privacy, solution.mechanism.m
-    found = [solution] if fewest <= limit else []
-    if isinstance(privacy, LDP) and utility.prior is not None:
+    fewest = solution.mechanism.m
+    fits, others = fewest <= limit, []
+    if isinstance(problem.privacy, LDP) and utility.prior is not None:
         groups = merged(utility.rows, utility.prior.values)
         fewest = min(fewest, groups.prior.size)
-        if not found and isinstance(utility, Frequencies):
-            short = best_short(problem.inputs, utility, privacy, limit)
-            if short is not None:
-                return replace(solution, mechanism=short.mechanism, method=f"short reports: {short.name}")
-        if groups.prior.size <= min(limit, MOST_SHIFTED) or (not found and groups.prior.size <= limit):
-            found += [replace(solution, mechanism=m, method=name) for m, name in _shortest(problem, privacy, groups)]
+        if not fits or groups.prior.size <= MOST_SHIFTED:
+            others = list(_shortest(problem, problem.privacy, utility, groups, limit, fits))
+    named = [replace(solution, mechanism=mechanism, method=f"short reports: {name}") for mechanism, name in others]
+    found = [solution, *named] if fits else named
     if found:
-        return min(found, key=lambda one: utility(one.mechanism))
+        return min(found, key=lambda one: utility(one.mechanism)) if len(found) > 1 else found[0]
     raise InvalidParameter(
         f"the shortest mechanism found for this workload has {count_text(fewest)} reports",
         parameter="max_outputs",
@@ -294,12 +299,21 @@ def _shorter(problem: Problem, utility: Workload, solution: Solution, limit: int
     )
 
 
-def _shortest(problem: Problem, privacy: LDP, groups: Merged) -> Iterator[tuple[Mechanism, str]]:
-    """As many reports as there are inputs that statistics tell apart, or a few more."""
-    yield Mechanism.from_partition(groups.group, privacy, inputs=problem.inputs), "short reports: randomised response"
+def _shortest(
+    problem: Problem, privacy: LDP, utility: Workload, groups: Merged, limit: int, fits: bool
+) -> Iterator[tuple[Mechanism, str]]:
+    """Known constructions for shares; as many reports as there are inputs that statistics tell apart, or a few more."""
+    if isinstance(utility, Frequencies) and not fits:
+        short = best_short(problem.inputs, utility, privacy, limit)
+        if short is not None:
+            yield short.mechanism, short.name
+            return
+    if groups.prior.size > limit:
+        return
+    yield Mechanism.from_partition(groups.group, privacy, inputs=problem.inputs), "randomised response"
     coordinates = Coordinates(groups.prior, groups.rows)
-    shifted = shifted_sets(coordinates, math.expm1(privacy.epsilon), problem.max_outputs or 0)
+    shifted = shifted_sets(coordinates, math.expm1(privacy.epsilon), limit)
     if shifted is not None:
         spread = _spread(groups.group, groups.whole)
         made = staircase_mechanism(*shifted, coordinates.prior, privacy, problem.inputs, spread)
-        yield made, f"short reports: {made.m} shifts of a set"
+        yield made, f"{made.m} shifts of a set"
