@@ -86,7 +86,6 @@ SCALED = Matrix((1, 1, 1, 1), (), (), -20)
         (Squares(((), (-1,)), Dual((), Listed()), merged=MERGED), LINE, CDF(4, [1]), "under LDP only"),
         (one(Listed()), ex.LDP(1), Mean([0, 1, 2, 3]), "proved by chords"),
         (one(SCALED), ex.LDP(1), Mean([0, 1, 2, 3]), "proved by chords"),
-        (one(Chords(OPEN)), ex.LDP(1), SHARES, "about one statistic"),
         (one(Chords(OPEN), classes=(0, 1, 2, 3), diagonal=(0,) * 4), ex.LDP(1), Mean([0, 1, 2, 3]), "triangle"),
         (each(SCALED), LINE, SHARES, "about LDP"),
         (each(SCALED), ex.PML(1, ["0.4", "0.2", "0.2", "0.2"]), SHARES, "the workload's prior"),

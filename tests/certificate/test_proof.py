@@ -85,7 +85,7 @@ DESIGNS = {
     "listed columns": lambda: ex.design(ex.LDP(1), ex.CDF(P)),
     "listed counts": lambda: ex.design(ex.LDP(1), ex.Frequencies(5)),
     "line sweep": lambda: ex.design(ex.LDP(1), ex.Mean([0, 1, 5], P)),
-    "matrix inequality": lambda: ex.design(ex.LDP(1), ex.CDF(15)),
+    "matrix inequality": lambda: ex.design(ex.LDP(1), ex.CDF(19)),
     "yes/no questions": lambda: ex.design(ex.LDP(2), shares_of_questions(2, 2, 2, 2)),
     "questions": lambda: ex.design(ex.LDP(1), shares_of_questions(2, 3, 3)),
 }

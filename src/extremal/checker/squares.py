@@ -276,21 +276,18 @@ def _by_counts(ratio: Fraction, worth: Worth, alpha: Vector) -> Fraction:
 
 
 def _of_line(row: Sequence[int], dual: dict[str, Any], notion: Notion, about: MergedGoal) -> Fraction:
-    """Z = ggᵀ, W of rank one: (g·gram_x)²/(gram_xx·D·(c + ρ·g·g)), c a bound on Σ_y (g·q_y)²/(p·q_y)."""
+    """Z = ggᵀ: gᵀ·gram·g/(D·(c + ρ·g·g)), c a bound on Σ_y (g·q_y)²/(p·q_y)."""
     g = [Fraction(v) for v in (*row, -sum(row))]
-    gram, k, reason = about.gram, len(g), dual["reason"]
-    x = max(range(k), key=lambda i: gram[i][i])
-    alike = all(gram[a][x] * gram[x][b] == gram[a][b] * gram[x][x] for a in range(k) for b in range(k))
-    require(bool(gram[x][x]) and alike, "one row: W of rank one")
+    k, reason = len(g), dual["reason"]
     require(reason["kind"] == "chords" and not reason["trees"] and not dual["prices"], "one row: chords, no prices")
     alpha = dual["alpha"] or [ZERO] * k
     require(len(alpha) == k, "α of each input, or none")
     curve = Curve(g, about.p, [t * t for t in reason["nodes"]], squares=True)
     t: Bound = between_nodes(reason, notion, curve, alpha)
     require(t != INFINITE, "a finite t")
-    along, cost = dot(g, gram[x]), total(alpha) + Fraction(t) + RHO * dot(g, g)
-    require(along != 0 and cost > 0, "g·v ≠ 0, and a positive cost")
-    return along**2 / (gram[x][x] * about.unit * cost)
+    along, cost = dot(g, [dot(row, g) for row in about.gram]), total(alpha) + Fraction(t) + RHO * dot(g, g)
+    require(along > 0 and cost > 0, "gᵀWg > 0, and a positive cost")
+    return along / (about.unit * cost)
 
 
 def _of_matrix(reason: Reason, notion: Notion, worth: Worth, unit: int) -> Fraction:

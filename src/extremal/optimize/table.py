@@ -60,6 +60,7 @@ class SizeLimits:
     minimax: int = 10  # a saddle point over a class of priors: 1,022 patterns in each step, 0.6 s
     minimax_columns: int = 40  # the same on patterns that a search finds: it ends by its time limit
     workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 1.2 s
+    workload_counted: int = 18  # columns counted for a bound: 262,142, as many as the independent checker takes
     workload_columns: int = 60  # column generation with a convex master: it ends by its time limit
     ordered_columns: int = 30  # of a distribution function or ranges: mixtures of colourings are as good beyond
     workload: int = 1500  # any other workload: the kernel inverts a matrix of this size

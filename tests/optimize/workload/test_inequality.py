@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 import extremal as ex
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
+from extremal.optimize.workload.proofs import matrix_inequality, proven
 
 
 def test_a_prior_with_zeros_has_an_inequality() -> None:
@@ -18,3 +21,20 @@ def test_a_prior_with_zeros_has_an_inequality() -> None:
     goal = ex.CDF(prior)
     found = best_inequality(Coordinates(prior, goal.rows), 1.0, 1.0)
     assert 0 < found.bound <= min(goal(ex.randomized_response(12, 1)), goal(ex.subset_selection(12, 1)))
+
+
+def test_few_statistics_have_a_close_inequality() -> None:
+    """One statistic, whose optimum another way finds: on the edge of UᵀRU ⪰ 0, which is approached from inside."""
+    goal = ex.Workload(np.random.default_rng(0).normal(size=(1, 24)), 24)
+    best = ex.design(ex.LDP(2), goal).value
+    found = best_inequality(Coordinates(np.full(24, 1 / 24), goal.rows), 2.0, 5.0)
+    assert 0.9 * best < found.bound < best
+
+
+def test_what_the_kernel_refuses_is_dropped() -> None:
+    goal = ex.Workload(np.random.default_rng(0).normal(size=(3, 6)), 6)
+    found = best_inequality(Coordinates(np.full(6, 1 / 6), goal.rows), 1.0, 1.0)
+    wrong = replace(found, z=2 * found.z)
+    proof = wrong.proof(ex.LDP(1), goal)
+    assert 0 < proof.bound(ex.LDP(1), goal) < found.bound
+    assert proven((matrix_inequality(found.d, found.pairs, found.blocks, 2 * found.z),), ex.LDP(1), goal) == ()

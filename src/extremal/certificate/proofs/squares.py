@@ -92,18 +92,15 @@ class Squares(Proof):
         return problem.bound(int(trace), self._level(worth), int((n - 1) @ within + np.trace(slope)))
 
     def _of_one_statistic(self, privacy: Privacy, problem: ExactProblem) -> Fraction:
-        """W = vvᵀ: G is ggᵀ times a number, so that c is proved of (g·q)²/(p·q) alone."""
+        """Z = ggᵀ: G is ggᵀ times gᵀWg, so that c is proved of (g·q)²/(p·q) alone. Nothing is lost where W = vvᵀ."""
         if not isinstance(self.dual.reason, Chords):
             raise Refused("one statistic is proved by chords", "reason", self.dual.reason.kind)
-        x = max(range(problem.k), key=lambda i: int(problem.gram[i, i]))
-        column, square = problem.gram[:, x], int(problem.gram[x, x])
-        if not square or (np.outer(column, column) != problem.gram * square).any():
-            raise Refused("this is about one statistic", "utility", "several statistics")
         g = [*self.z[0], -sum(self.z[0])]
         none, ones = np.zeros(0, dtype=object), [1] * problem.k
         worth = SquareWorth(privacy, problem.weights.tolist(), problem.total, ones, none, none, problem.denominator, g)
-        along, level = sum(a * int(w) for a, w in zip(g, column, strict=True)), self._level(worth)
-        return problem.bound(abs(along), level, sum(a * a for a in g)) / square
+        line = np.array(g, dtype=object)
+        along = int(line @ problem.gram @ line)
+        return problem.bound(along, along * self._level(worth), along * int(line @ line))
 
     def _level(self, worth: SquareWorth) -> Fraction:
         """c, in the units of ZWZ."""

@@ -26,6 +26,11 @@ from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircas
 
 Tell = Callable[[str, float], None]
 
+STILL, STALLED = (
+    20,
+    1e-5,
+)  # rounds in which the value must fall by so much, relatively: a search may go round in circles
+SEEN = 8  # steps of a search of which one is kept: many different sets make fewer designs necessary
 NEAR_BOUND = 1e-4  # relative: this close to a bound there is little to gain
 GRID = 2001  # correlations at which the bivariate density is added up: three digits suffice
 LEAST = 1e-6  # eigenvalues of the correlation matrix
@@ -62,24 +67,27 @@ def generate(
     *,
     tolerance: float = 1e-6,
     extra: Sets | None = None,
-    rounds: int = 60,
+    rounds: int = 400,
     floor: float = 0.0,
 ) -> Pool:
-    """Patterns and weights whose dual no set that the search finds can improve by more than `tolerance`, or a value
-    next to `floor`.
+    """Patterns and weights whose dual no set that the search finds can improve by more than `tolerance`, or whose value
+    is next to `floor` or hardly falls any more.
     """
     k, prior = coordinates.k, coordinates.prior
     generator = np.random.default_rng(0)  # proposals of a search, always the same ones
     sets = starting_sets(k, growth, generator, 6 * k)
     if extra is not None:
         sets = np.unique(np.concatenate([sets, extra], axis=1), axis=1)
-    starts, quiet = max(200, 6 * k), 0
+    starts, most, quiet = max(200, 6 * k), max(100, 3 * k), 0
+    reached: list[float] = []
     for turn in range(rounds):
         found = optimal_design(
             _points(coordinates, sets, growth), coordinates.guarded, 1e-5 if turn < 4 else min(1e-8, tolerance / 10)
         )
         pool = Pool(sets, found)
-        if out_of_time() or found.value <= floor * (1 + NEAR_BOUND):
+        reached.append(found.value)
+        still = turn >= STILL and found.value >= reached[turn - STILL] * (1 - STALLED)
+        if out_of_time() or still or found.value <= floor * (1 + NEAR_BOUND):
             break
         heavy = sets[:, found.theta > 1e-4 * found.theta.max()]
         slope = coordinates.basis @ found.slope @ coordinates.basis.T
@@ -92,7 +100,8 @@ def generate(
             break
         new = better[:, values > found.level * (1 + 1e-10)]
         new, where = np.unique(new, axis=1, return_index=True)
-        order = np.argsort(-values[values > found.level * (1 + 1e-10)][where])[: max(200, 6 * k)]
+        order = np.argsort(-values[values > found.level * (1 + 1e-10)][where])
+        order = np.append(order[:most], generator.permutation(order[most:])[:most])  # the best resemble each other
         kept = found.theta > 1e-8 * found.theta.max()
         if sets.shape[1] < 4 * k + 600:
             kept[:] = True
@@ -115,7 +124,7 @@ def _starts(heavy: Sets, k: int, count: int, generator: np.random.Generator) -> 
 def search(
     slope: Floats, tilt: Floats, prior: Floats, growth: float, starts: Sets, generator: np.random.Generator, rounds: int
 ) -> tuple[Sets, Floats]:
-    """From each start the best set met: max of DᵀGD − λ·D, by tabu search in parallel.
+    """From each start the best set met, and some on the way: max of DᵀGD − λ·D, by tabu search in parallel.
 
     With q = TᵀGT − 2p(T)·TᵀG1 + p(T)²·1ᵀG1 and m = 1 + (e^ε−1)p(T): DᵀGD = (e^ε−1)²q/m², λ·D = (e^ε−1)(λ(T) −
     p(T)·λ·1)/m."""
@@ -131,6 +140,7 @@ def search(
     resting = np.zeros((count, k), dtype=np.intp)
     best_value, best = np.full(count, -np.inf), inside.copy()
     diagonal = np.diagonal(g)
+    visited, their_values = [], []
     for step in range(1, rounds + 1):
         sign = 1.0 - 2.0 * inside
         new_square = square[:, None] + 2 * sign * through + diagonal
@@ -151,8 +161,12 @@ def search(
         through += moved[:, None] * g[chosen]
         inside[rows, chosen] ^= True
         resting[rows, chosen] = step + generator.integers(3, 4 + k // 8, size=count)
+        if step % SEEN == 0:
+            visited.append(inside.copy())
+            their_values.append(value)
         improved = value > best_value
         best_value[improved], best[improved] = value[improved], inside[improved]
+    best, best_value = np.concatenate([best, *visited]), np.concatenate([best_value, *their_values])
     sound = best.any(axis=1) & ~best.all(axis=1)
     return best[sound].T, best_value[sound]
 

@@ -5,7 +5,13 @@ For d ≥ 0 and N ≥ 0 (see `extremal.certificate.proofs.matrix`) every ε-LDP 
 (1ᵀd)²(E−1)²/(4c). With M = CRCᵀ and Γ = CᵀM^{-1/2}C/tr√M the derivatives of 2·log tr√M by d and by a pair N_xz are Γ_xx
 − (E+1)(Γl)_x/c + E·lᵀΓl/c² and −2Γ_xz + 2((Γl)_x + (Γl)_z)/c − 2·lᵀΓl/c². With δ the level has δ times the
 prices of (d, N) besides: a rare input, which δ may reveal, then gets a smaller d. N = 0 is nearly enough for ε ≤ 1. At
-d = p, N = 0 the bound is (tr√(A_c diag(p) A_cᵀ))²/sinh²(ε/2), which always exists."""
+d = p, N = 0 the bound is (tr√(A_c diag(p) A_cᵀ))²/sinh²(ε/2), which always exists.
+
+The bound is (tr WZ)²/(−1ᵀR1) for any Z with ZWZ ⪯ PRPᵀ. Where W has a null space, UᵀRU ⪰ 0 must be kept besides, and
+the best R lies on the edge of that; so the bound of W + γ²sK is climbed, K the inverse of R at the start and s the
+scale of W, for smaller and smaller γ: its square root keeps R inside. With its Z the condition holds for W all the
+more, with room for rounding, and tr WZ is what counts. What the inputs themselves leave, tr W(diag(p) − ppᵀ), is a
+bound too, the best one at very large ε, and the only one where floats hold no other."""
 
 from __future__ import annotations
 
@@ -14,21 +20,22 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Proof, Refused, Squares
-from extremal.optimize.problem import derived
+from extremal.certificate import Proof, Squares
 from extremal.optimize.workload.lifts import DEPENDENT, Coordinates, Floats, staircase_deviations
 from extremal.optimize.workload.mirror import halves, is_mirrored, joined
-from extremal.optimize.workload.proofs import matrix_inequality
+from extremal.optimize.workload.proofs import matrix_inequality, proven, revealed_inputs
 from extremal.privacy import Notion
 from extremal.utility import Workload
 
 Blocks = npt.NDArray[np.intp]
 Clock = Callable[[], float]
+Maker = Callable[[float], "_Objective"]
 Met = tuple[float, Floats, Floats | None]  # the logarithm of the bound, and its gradients by d and by N
 
 SINGULAR = 1e-11  # eigenvalues below this, relatively, count as lost: the inequality must be shown with room
@@ -37,11 +44,13 @@ PAIRS_FROM = 0.4  # below this ε, N adds less than a thousandth
 HALVED_FROM = 32  # inputs: below, two small decompositions take as long as one
 FAR = 30.0  # log d stays within this of its start: no overflow
 SHRINK = (1e-9, 1e-7, 1e-5, 1e-3)  # of Z, until the exact check has room
+GUARDS = (0.3, 0.1, 0.03, 0.01, 1e-3)  # γ: the first finds the region, and the last costs some γ² of the bound
+CLIMBS = 3  # from the best point met: a step out of the domain stops L-BFGS-B
 
 
 @dataclass(frozen=True, eq=False)
 class Inequality:
-    """A bound in floats and what it is made of."""
+    """A bound in floats and what it is made of; no d where it is that of the inputs themselves."""
 
     d: Floats
     pairs: Floats | None
@@ -57,14 +66,19 @@ class Inequality:
         within: Callable[[Squares], Proof] = lambda squares: squares,
     ) -> Proof:
         """The same in integers, with as little room as the exact check needs; `within` another proof, perhaps."""
-        for shrink in SHRINK[:-1]:
-            proof = within(matrix_inequality(self.d, self.pairs, self.blocks, (1 - shrink) * self.z, groups))
-            try:
-                derived(proof, privacy, utility)
-            except Refused:
-                continue
-            return proof
-        return within(matrix_inequality(self.d, self.pairs, self.blocks, (1 - SHRINK[-1]) * self.z, groups))
+        if self.d.size:
+            for shrink in SHRINK:
+                found = matrix_inequality(self.d, self.pairs, self.blocks, (1 - shrink) * self.z, groups)
+                held = proven((within(found),), privacy, utility)
+                if held:
+                    return held[0]
+        return within(revealed_inputs(utility))
+
+    @classmethod
+    def of_inputs(cls, coordinates: Coordinates) -> Inequality:
+        """No report tells more than the input."""
+        p, centred = coordinates.prior, coordinates.rows - (coordinates.rows @ coordinates.prior)[:, None]
+        return cls(np.zeros(0), None, None, float((centred**2 @ p).sum()), np.diag(p) - np.outer(p, p))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +98,10 @@ class _Statistics:
     rows: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, coordinates: Coordinates, blocks: Blocks | None) -> _Statistics:
+    def of(cls, coordinates: Coordinates, blocks: Blocks | None, guard: float = 0.0) -> _Statistics:
         """In two blocks where that pays, all statistics matter, and blocks of N are mirror images too."""
+        if guard:
+            return cls._made(False, [coordinates.basis], [_guarded(coordinates, guard)])
         if coordinates.k >= HALVED_FROM and (blocks is None or np.ptp(blocks + blocks[::-1]) == 0):
             found = cls._halved(coordinates)
             if found is not None:
@@ -116,15 +132,30 @@ class _Statistics:
         return joined(*blocks) if self.mirrored else blocks[0]
 
 
+def _guarded(coordinates: Coordinates, guard: float) -> Floats:
+    """√(BᵀB + guard²·s·K), symmetric: K = UᵀD⁻¹U and s = tr(B·UᵀDU·Bᵀ)/(k−1), D = diag(p) where p is not too small."""
+    u, b = coordinates.basis, coordinates.statistics
+    d = np.maximum(coordinates.prior, LEAST[0] / coordinates.k)
+    scale = float(((b @ u.T) ** 2 @ d).sum()) / b.shape[1]
+    values, vectors = np.linalg.eigh(b.T @ b + guard**2 * scale * (u.T / d) @ u)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+
 class _Objective:
     """log of the bound under (ε,δ)-LDP, and its gradient, as a function of (log d, N)."""
 
-    def __init__(self, coordinates: Coordinates, epsilon: float, blocks: Blocks | None, delta: float = 0.0) -> None:
+    def __init__(
+        self,
+        coordinates: Coordinates,
+        epsilon: float,
+        blocks: Blocks | None,
+        guard: float = 0.0,
+        delta: float = 0.0,
+    ) -> None:
         self.prior, self.delta = coordinates.prior, delta
-        self.parts = _Statistics.of(coordinates, blocks)
+        self.parts = _Statistics.of(coordinates, blocks, guard)
         self.ratio, self.growth, self.blocks, self.k = math.exp(epsilon), math.expm1(epsilon), blocks, coordinates.k
-        self.basis = coordinates.basis
-        self.deficient = coordinates.statistics.shape[0] < coordinates.k - 1
+        self.guard = guard
         self.last = -math.inf  # log of the bound at the last point
 
     def expanded(self, small: Floats) -> Floats:
@@ -152,7 +183,7 @@ class _Objective:
             return None
         whole = float(d.sum())
         level = (whole * self.growth) ** 2 / (4 * c)  # −1ᵀR1 without its cancellation at small ε
-        rooted = self.rooted(r, d)
+        rooted = self.rooted(r)
         if rooted is None:
             return None
         trace, gamma = rooted
@@ -190,10 +221,8 @@ class _Objective:
         none[most, each] = each_nu / self.prior[most]
         return price + each_nu * float(shares[most, each].sum()), by_d, (none + none.T) / 2
 
-    def rooted(self, r: Floats, d: Floats) -> tuple[float, Floats] | None:
+    def rooted(self, r: Floats) -> tuple[float, Floats] | None:
         """tr√M and Γ, or None where M is too near to singular."""
-        if self.deficient and np.linalg.eigvalsh(self.basis.T @ r @ self.basis)[0] < SINGULAR * np.abs(d).max():
-            return None
         found = [np.linalg.eigh(a @ part @ a.T) for a, part in zip(self.parts.rows, self.parts.split(r), strict=True)]
         if min(values[0] for values, _ in found) < SINGULAR * max(values[-1] for values, _ in found):
             return None
@@ -208,8 +237,8 @@ class _Objective:
 class _LiftObjective(_Objective):
     """The same under PML and LIP: R = diag(d) − N, and its level Σ d·above·below + ΣN·below·below is linear."""
 
-    def __init__(self, coordinates: Coordinates, below: Floats, above: Floats) -> None:
-        super().__init__(coordinates, 0.0, np.arange(coordinates.k))
+    def __init__(self, coordinates: Coordinates, below: Floats, above: Floats, guard: float = 0.0) -> None:
+        super().__init__(coordinates, 0.0, np.arange(coordinates.k), guard)
         self.below, self.above = below, above
 
     def pieces(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats, float]:
@@ -218,7 +247,7 @@ class _LiftObjective(_Objective):
 
     def __call__(self, d: Floats, small: Floats | None) -> Met | None:
         r, _, _ = self.pieces(d, small)
-        rooted = self.rooted(r, d) if np.isfinite(r).all() else None
+        rooted = self.rooted(r) if np.isfinite(r).all() else None
         if rooted is None:
             return None
         trace, gamma = rooted
@@ -234,9 +263,8 @@ class _LiftObjective(_Objective):
 class _Search:
     """The best point met so far, and how to look further; stopped at any time it holds a valid bound."""
 
-    def __init__(self, objective: _Objective, seconds: float, clock: Clock) -> None:
-        self.objective, self.clock = objective, clock
-        self.end = clock() + seconds
+    def __init__(self, objective: _Objective, end: float, clock: Clock) -> None:
+        self.objective, self.clock, self.end = objective, clock, end
         self.value, self.d, self.small = -math.inf, np.zeros(0), np.zeros((0, 0))
 
     def meet(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats | None] | None:
@@ -288,48 +316,94 @@ def best_inequality(
         pairs: whether to look for N; by default when ε is large enough for it to matter.
         clock: of the processor, so that what is found does not depend on what else the machine does; or of the wall.
         delta: of (ε,δ)-LDP; every input has a positive probability then.
-
-    Raises:
-        LinAlgError: floats hold it nowhere.
     """
+    end = clock() + seconds
+    with_pairs = epsilon > PAIRS_FROM if pairs is None else pairs
+    found = [Inequality.of_inputs(coordinates)]
+    if coordinates.determined:
+        found += _unguarded(coordinates, epsilon, end, with_pairs, clock, delta)
+    if len(found) == 1:
+        make = partial(_Objective, coordinates, epsilon, _blocks(coordinates.k) if with_pairs else None, delta=delta)
+        found += _approached(coordinates, make, with_pairs, end, clock)
+    return max(found, key=lambda one: one.bound)
+
+
+def _blocks(k: int) -> Blocks:
+    return np.arange(k) if k <= MOST_BLOCKS else np.arange(k) * MOST_BLOCKS // k
+
+
+def _unguarded(
+    coordinates: Coordinates, epsilon: float, end: float, pairs: bool, clock: Clock, delta: float
+) -> list[Inequality]:
+    """Where all statistics matter; nothing where floats hold no point at all."""
     k = coordinates.k
-    plain = _Search(_Objective(coordinates, epsilon, None, delta), seconds, clock)
+    plain = _Search(_Objective(coordinates, epsilon, None, delta=delta), end, clock)
     _without_pairs(plain, coordinates)
-    if not (epsilon > PAIRS_FROM if pairs is None else pairs):
-        return _finished(coordinates, plain, None)
-    blocks = np.arange(k) if k <= MOST_BLOCKS else np.arange(k) * MOST_BLOCKS // k
+    if not plain.d.size:
+        return []
+    if not pairs:
+        return [_finished(coordinates, plain, None)]
+    blocks = _blocks(k)
     start = np.zeros((int(blocks.max()) + 1,) * 2)
     if k > 2 * MOST_BLOCKS:
-        start = _lifted(coordinates, epsilon, (plain.end - clock()) / 4, blocks, clock)
-    both = _Search(_Objective(coordinates, epsilon, blocks, delta), plain.end - clock(), clock)
+        start = _lifted(coordinates, epsilon, (end - clock()) / 4, blocks, clock)
+    both = _Search(_Objective(coordinates, epsilon, blocks, delta=delta), end, clock)
     d = plain.d / plain.d.sum()
     single = _singles(coordinates, epsilon)
     if single is not None and k > MOST_BLOCKS:
-        alone = _Search(_Objective(coordinates, epsilon, np.arange(k), delta), 0.0, clock)
+        alone = _Search(_Objective(coordinates, epsilon, np.arange(k), delta=delta), clock(), clock)
         with contextlib.suppress(_Late):
             alone.meet(*single)
         if alone.value > plain.value:
-            return _finished(coordinates, alone, np.arange(k))
+            return [_finished(coordinates, alone, np.arange(k))]
     elif single is not None:
         with contextlib.suppress(_Late):
             both.meet(*single)
         if both.value > plain.value:
             d, start = single
     _with_pairs(both, d, start, blocks)
-    return _finished(coordinates, plain, None) if both.value <= plain.value else _finished(coordinates, both, blocks)
+    better = both.value > plain.value
+    return [_finished(coordinates, both, blocks) if better else _finished(coordinates, plain, None)]
 
 
 def best_lift_inequality(
     coordinates: Coordinates, below: Floats, above: Floats, seconds: float, clock: Clock = time.process_time
 ) -> Inequality:
     """The same under PML or LIP with the prior of the workload, where lifts lie between 1 − below and 1 + above."""
-    objective = _LiftObjective(coordinates, below, above)
-    plain = _Search(objective, seconds / 2, clock)
-    _without_pairs(plain, coordinates)
-    both = _Search(objective, seconds / 2, clock)
-    every = np.arange(coordinates.k)
-    _with_pairs(both, plain.d / plain.d.sum(), np.zeros((every.size, every.size)), every)
-    return _finished(coordinates, both if both.value > plain.value else plain, every)
+    end, every = clock() + seconds, np.arange(coordinates.k)
+    found = [Inequality.of_inputs(coordinates)]
+    if coordinates.determined:
+        objective = _LiftObjective(coordinates, below, above)
+        plain = _Search(objective, clock() + seconds / 2, clock)
+        _without_pairs(plain, coordinates)
+        if plain.d.size:
+            both = _Search(objective, end, clock)
+            _with_pairs(both, plain.d / plain.d.sum(), np.zeros((every.size, every.size)), every)
+            found.append(_finished(coordinates, both if both.value > plain.value else plain, every))
+    if len(found) == 1:
+        found += _approached(coordinates, partial(_LiftObjective, coordinates, below, above), True, end, clock)
+    return max(found, key=lambda one: one.bound)
+
+
+def _approached(coordinates: Coordinates, make: Maker, pairs: bool, end: float, clock: Clock) -> list[Inequality]:
+    """A bound for each γ, climbed from where the last one was best."""
+    found: list[Inequality] = []
+    d, start = np.zeros(0), np.zeros((0, 0))
+    for guard in GUARDS:
+        search = _Search(make(guard), end, clock)
+        blocks = search.objective.blocks
+        if d.size:
+            _climb_from(search, np.log(d))
+        else:
+            _without_pairs(search, coordinates)
+        if search.d.size and pairs and blocks is not None:
+            count = int(blocks.max()) + 1
+            _with_pairs(search, search.d / search.d.sum(), start if start.size else np.zeros((count, count)), blocks)
+        if not search.d.size:
+            break
+        found.append(_finished(coordinates, search, blocks))
+        d, start = search.d / search.d.sum(), search.small / search.d.sum()
+    return found
 
 
 def _without_pairs(search: _Search, coordinates: Coordinates) -> None:
@@ -440,7 +514,12 @@ def _finished(coordinates: Coordinates, search: _Search, blocks: Blocks | None) 
         raise np.linalg.LinAlgError
     small = search.small if search.small.size else None
     z = _z(coordinates, search.objective, search.d, small)
-    return Inequality(search.d, small, None if small is None else blocks, math.exp(search.value), z)
+    bound = math.exp(search.value)
+    rooted = search.objective.rooted(search.objective.pieces(search.d, small)[0]) if search.objective.guard else None
+    if rooted is not None:
+        b, u = coordinates.statistics, coordinates.basis
+        bound *= (float(np.sum((b @ (u.T @ z @ u)) * b)) / rooted[0]) ** 2
+    return Inequality(search.d, small, None if small is None else blocks, bound, z)
 
 
 def _z(coordinates: Coordinates, objective: _Objective, d: Floats, small: Floats | None) -> Floats:

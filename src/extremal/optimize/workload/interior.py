@@ -32,6 +32,7 @@ HALVINGS = 30  # of a step: shorter ones move nothing that floats hold to half t
 ROUNDS = 100  # a guard: steps of an interior-point method
 STALLED = 1e-6  # below this an iterate that gets worse is at the limit of rounding
 LEFT = 0.1  # of a limit, that the start leaves of it even where it does not keep it
+FLAT = 1e-12  # of the largest curvature: smaller ones are those of `Coordinates.guarded` alone, and steps do without
 SHORTEN = 0.99  # how far to go towards the boundary
 
 
@@ -45,7 +46,7 @@ class Scalars:
 
 @dataclass(frozen=True, eq=False)
 class CouplingLimits:
-    """Rows C ≥ 0, no row zero, and the number that C·θ must not exceed in any of them."""
+    """Rows C ≥ 0, and the number that C·θ must not exceed in any of them."""
 
     rows: Floats
     most: float
@@ -106,7 +107,8 @@ def optimal_design(
     if limits is None:
         limits = CouplingLimits(np.zeros((0, given)), 0.0)
     bounded = limits.rows.shape[0]
-    count, largest = given + bounded, limits.rows.max(axis=1, initial=0.0)
+    largest = limits.rows.max(axis=1, initial=0.0)
+    count, largest = given + bounded, np.where(largest > 0, largest, 1.0)
     d = np.hstack([points / size, np.zeros((n, bounded))])
     b = statistics
     extra = Scalars(scalars.costs * size**2, np.hstack([scalars.rows, np.zeros((scalars.costs.size, bounded))]))
@@ -226,7 +228,7 @@ def _newton(
     coordinates = (lower @ turn).T @ d
     i, j = np.triu_indices(d.shape[0])
     pair = np.where(i == j, 2 * weights[i], 2 * (weights[i] + weights[j]))
-    kept = pair > 1e-15 * pair.max()
+    kept = pair > FLAT * pair.max()
     spread = np.sqrt(theta / slack)
     factor = coordinates[i[kept]] * coordinates[j[kept]]
     factor *= np.sqrt(pair[kept])[:, None]

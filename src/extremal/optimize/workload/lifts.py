@@ -66,6 +66,11 @@ class Coordinates:
                 found = sizes[kept, None] * directions[kept]
         return np.asarray(found)
 
+    @property
+    def determined(self) -> bool:
+        """All shares matter."""
+        return len(self.statistics) >= self.k - 1
+
     @cached_property
     def guarded(self) -> Floats:
         """B, and when it has fewer than k−1 rows a trace RIDGE of every coordinate besides.
@@ -74,7 +79,7 @@ class Coordinates:
         r²·tr V⁻¹ has one; its dual serves F too, since dropping the positive part of G that belongs to the ridge only
         lowers every column's price: the bound loses r²·tr V⁻¹ at most."""
         n = self.k - 1
-        if self.statistics.shape[0] >= n:
+        if self.determined:
             return self.statistics
         return np.vstack([self.statistics, RIDGE * np.linalg.norm(self.statistics) / np.sqrt(n) * np.eye(n)])
 
@@ -90,6 +95,18 @@ class Coordinates:
         """P·inner·Pᵀ."""
         half = inner - np.outer(self.prior, inner.sum(axis=0))
         return np.asarray(half - np.outer(half.sum(axis=1), self.prior))
+
+
+def principal(rows: Floats, prior: Floats) -> tuple[Floats, float]:
+    """A statistic a with aᵀa = AᵀA but for constants, and how large the rest is, relatively; where there is one row,
+    that, to the last bit."""
+    centred = rows - (rows @ prior)[:, None]
+    direction = centred[np.linalg.norm(centred, axis=1).argmax()]
+    direction = direction / np.linalg.norm(direction)
+    along = centred @ direction
+    size = float(np.linalg.norm(along))
+    rest = np.linalg.norm(centred - np.outer(along, direction))
+    return (rows[0] if len(rows) == 1 else np.asarray(along @ centred / size)), float(rest) / size
 
 
 def staircase_deviations(inside: Sets, prior: Floats, growth: float) -> Floats:

@@ -59,6 +59,24 @@ def coarsened(rows: Floats, prior: Floats, most: int) -> Merged:
     middles = np.cumsum(prior[order]) - prior[order] / 2
     group = np.empty(prior.size, dtype=np.intp)
     group[order] = np.unique(np.minimum((most * middles).astype(np.intp), most - 1), return_inverse=True)[1]
+    return _averaged(rows, prior, group)
+
+
+def clustered(rows: Floats, prior: Floats, covariance: Floats, most: int, weights: Floats) -> Merged:
+    """At most so many groups of inputs that a design with this covariance Z of the shares hardly tells apart.
+
+    A pattern S is worth |AZS|²/(p·S), less its price: inputs count by the columns of AZ over their probabilities, and
+    those near to each other are merged (Ward's method); `weights` of 1 change nothing."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    occurs = prior > 0
+    felt = (rows @ covariance)[:, occurs] * weights[occurs] / prior[occurs]
+    group = np.zeros(prior.size, dtype=np.intp)  # what never occurs may be anywhere
+    group[occurs] = np.unique(fcluster(linkage(felt.T, "ward"), most, "maxclust"), return_inverse=True)[1]
+    return _averaged(rows, prior, group)
+
+
+def _averaged(rows: Floats, prior: Floats, group: npt.NDArray[np.intp]) -> Merged:
     mass = np.asarray(np.bincount(group, weights=prior), dtype=np.float64)
     sums = np.array([np.bincount(group, weights=row * prior) for row in rows])
     return Merged(group, mass, sums / mass)

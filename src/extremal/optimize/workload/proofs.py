@@ -5,6 +5,8 @@ exactly."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from itertools import permutations
 from typing import Any
@@ -12,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Dual, Listed, Matrix, Squares
-from extremal.optimize.problem import shortened
+from extremal.certificate import Dual, Listed, Matrix, Proof, Refused, Squares
+from extremal.certificate.proof import Bound
+from extremal.optimize.problem import derived, shortened
 from extremal.optimize.workload.interior import OptimalDesign
 from extremal.optimize.workload.lifts import Coordinates, Floats
 from extremal.utility import Workload
@@ -47,6 +50,15 @@ def _whole(prices: Floats, denominator: Fraction, exponent: int) -> tuple[Fracti
     """Prices in the units of ZWZ when Z is multiplied by 2^exponent."""
     unit = denominator * Fraction(2) ** (2 * exponent)
     return tuple(Fraction(int(Fraction(float(a)) * unit)) for a in prices)
+
+
+def proven(proofs: Iterable[Proof], privacy: object, utility: object) -> tuple[Proof, ...]:
+    """The one that bounds best of those that the kernel accepts; floats proposed them, and may be wrong."""
+    best: tuple[Bound, tuple[Proof, ...]] = (Fraction(0), ())
+    for proof in proofs:
+        with suppress(Refused):
+            best = max(best, (derived(proof, privacy, utility), (proof,)), key=lambda one: one[0])
+    return best[1]
 
 
 def revealed_inputs(utility: Workload) -> Squares:

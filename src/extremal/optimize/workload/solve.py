@@ -5,14 +5,19 @@ Which way is taken under pure ε-LDP for one prior depends on what is asked (opt
 | asked | way | proof |
 |---|---|---|
 | shares, all inputs alike | closed form: a block design or subset selection | squares, one class |
-| one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | squares with chords |
+| one statistic, or its multiples | intervals of values, to 40 values exactly; a grid and cells beyond | chords |
 | at most 14 different inputs, to all statistics | all patterns, interior point | squares, listed |
 | shares of every question of a record | blocks of questions under one coin | agreements, yes-no |
-| at most 60 inputs, 30 if ordered | column generation from random sets that the bound suggests | squares with matrix |
+| at most 60 inputs, 30 if ordered | column generation from random sets that the bound suggests | listed or matrix |
 | more, shares in up to three groups of equal probability | sets of a few types, counted | squares, listed |
 | more, other shares | subset selection, or a projective geometry on its first points | squares with matrix |
 | more, all others | mixture of colourings | squares with matrix |
 | shares, fewer reports than the best has | the best known construction of that size | as without the limit |
+
+What column generation finds is proved by the matrix inequality, or by counting all patterns: on up to 18 inputs of the
+question itself, beyond of a coarser one, if few statistics matter, whose inputs are those that the design hardly tells
+apart. Where ε is so large that randomised response costs no more than the inputs themselves it is taken. A way whose
+floats fail is left for the next, and the last, randomised response, needs none.
 
 Classes of priors are in `minimax`, PML and LIP in `leakage`, δ > 0 in `approximate`.
 """
@@ -28,20 +33,29 @@ from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
+from extremal.certificate import Proof
+from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import count_text
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.table import SIZES
 from extremal.optimize.workload.fewer import MOST_SHIFTED, fewer_patterns, shifted_sets
-from extremal.optimize.workload.generation import generate, random_sets
+from extremal.optimize.workload.generation import Pool, generate, random_sets
 from extremal.optimize.workload.inequality import Inequality, best_inequality
-from extremal.optimize.workload.interior import optimal_design
-from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
+from extremal.optimize.workload.interior import OptimalDesign, optimal_design
+from extremal.optimize.workload.lifts import (
+    DEPENDENT,
+    Coordinates,
+    Floats,
+    Sets,
+    all_sets,
+    principal,
+    staircase_deviations,
+)
 from extremal.optimize.workload.mechanisms import reduced, staircase_mechanism
-from extremal.optimize.workload.merging import Merged, denominator_of, merged
+from extremal.optimize.workload.merging import Merged, clustered, denominator_of, merged
 from extremal.optimize.workload.notes import People, Precision, Shorter
-from extremal.optimize.workload.proofs import listed_patterns
+from extremal.optimize.workload.proofs import listed_patterns, proven, revealed_inputs
 from extremal.optimize.workload.structured.colourings import OrderedInputs
 from extremal.optimize.workload.structured.mean import (
     CELLS,
@@ -64,11 +78,19 @@ from extremal.utility import CDF, Frequencies, Ranges, Workload
 
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
+CLOSED = 1e-4  # relative: a gap that asks for no second bound
+WIDE = 0.01  # a gap of the matrix inequality that a coarser question may halve
+STARTS, MOST_STARTS = 40, 1200  # random sets for each input, and in all: a first design on them takes a second
+LISTING = 0.3  # of the time, for a second bound
+COARSER, MOST_COARSER = 3, 30  # coarser questions without and with a limit of time: each of them takes seconds
+BENT = 0.2  # logarithms by which inputs count more or less in all of them but the first
 MANY = 500  # inputs: the exact weights and their proof then take a good part of a short time
 MOST_REPORTS = 45_000  # without a limit: verified in 15 seconds at 1,000 inputs, whatever their sets are
 MOST_SMALL_SETS, MOST_PAIRS = 100_000, 10**9  # the same where sets are small: reports, and pairs of inputs in all sets
 FINISHING = 0.25  # of the time, for that
 BOUND_SHARE = 0.15  # of it, for their bound: later steps raise it by less than new colourings lower the value
+Way = Callable[[Problem, Workload, LDP, Merged], Solution | None]
+
 BOUND_SECONDS = 60.0  # of the processor for a bound, when no time limit is given
 
 
@@ -102,19 +124,44 @@ def _under_ldp(problem: Problem, utility: Workload, prior: Floats, privacy: LDP)
         if blocks is not None:
             return blocks
     groups = merged(utility.rows, prior)
-    listable = groups.prior.size <= SIZES.workload_patterns
-    on_a_line = limit is None and privacy.epsilon <= MOST_ON_A_LINE
-    if utility.rows.shape[0] == 1 and (on_a_line or not listable):
-        return _one_statistic(problem, utility, privacy, groups)
+    for way in _ways(problem, utility, privacy, groups):
+        with suppress(np.linalg.LinAlgError, PrivacyViolation):  # floats do not hold its numbers
+            found = way(problem, utility, privacy, groups)
+            if found is not None:
+                return found
+    return _plain(problem, utility, privacy, groups)
+
+
+def _ways(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Iterator[Way]:
+    """The best way first; after it those that may do where it does not."""
+    k = groups.prior.size
+    listable = k <= SIZES.workload_patterns
+    if math.exp(-privacy.epsilon) < AS_GOOD:
+        yield _inputs_themselves
+    if (problem.max_outputs is None and privacy.epsilon <= MOST_ON_A_LINE) or not listable:
+        yield _one_statistic
     if listable:
-        return _all_patterns(problem, utility, privacy, groups)
-    ordered = isinstance(utility, (CDF, Ranges))
-    if groups.prior.size <= (SIZES.ordered_columns if ordered else SIZES.workload_columns):
-        return _by_columns(problem, utility, privacy, groups)
-    return _many_inputs(problem, utility, prior, privacy, groups)
+        yield _all_patterns
+    if k <= (SIZES.ordered_columns if isinstance(utility, (CDF, Ranges)) else SIZES.workload_columns):
+        yield _by_columns
+    else:
+        yield _many_inputs
 
 
-def _many_inputs(problem: Problem, utility: Workload, prior: Floats, privacy: LDP, groups: Merged) -> Solution:
+def _plain(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+    """Randomised response, and nothing but the inputs to bound it."""
+    mechanism = Mechanism.from_partition(groups.group.tolist(), privacy, inputs=problem.inputs)
+    return Solution(
+        mechanism, 0.0, _named("randomised response", groups), proven((revealed_inputs(utility),), privacy, utility)
+    )
+
+
+def _inputs_themselves(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution | None:
+    """Randomised response where no more could be learned from the inputs themselves."""
+    return _response(problem, utility, privacy, groups, Inequality.of_inputs(Coordinates(groups.prior, groups.rows)))
+
+
+def _many_inputs(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     if utility.k > SIZES.workload:
         raise InvalidParameter(
             f"this workload is designed for at most {SIZES.workload} different inputs",
@@ -123,7 +170,7 @@ def _many_inputs(problem: Problem, utility: Workload, prior: Floats, privacy: LD
             hint="Group inputs into fewer bins, or ask for fewer thresholds or items.",
         )
     if isinstance(utility, Frequencies) and groups.whole:
-        return many_shares(problem, utility, prior, privacy, *_seconds(problem, 0.4))
+        return many_shares(problem, utility, groups.prior, privacy, *_seconds(problem, 0.4))
     return _ordered(problem, utility, privacy, groups)
 
 
@@ -140,11 +187,11 @@ def _all_patterns(problem: Problem, utility: Workload, privacy: LDP, groups: Mer
     sets = all_sets(groups.prior.size)
     points = coordinates.points(staircase_deviations(sets, groups.prior, math.expm1(privacy.epsilon)))
     found = optimal_design(points, coordinates.guarded)
-    denominator = denominator_of(utility, groups)
-    proof = listed_patterns(coordinates, found, denominator, groups.groups)
+    proof = listed_patterns(coordinates, found, denominator_of(utility, groups), groups.groups)
     theta = reduced(points, found.theta, coordinates.guarded)
     mechanism = _staircase(problem, privacy, coordinates, sets, theta, groups)
-    return Solution(mechanism, found.bound, _named("all patterns, interior point", groups), (proof,))
+    proofs = proven((revealed_inputs(utility), proof), privacy, utility)
+    return Solution(mechanism, found.bound, _named("all patterns, interior point", groups), proofs)
 
 
 def _staircase(
@@ -169,31 +216,81 @@ def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merge
     epsilon = privacy.epsilon
     coordinates = Coordinates(groups.prior, groups.rows)
     bound = best_inequality(coordinates, epsilon, *_seconds(problem, 0.3))
-    if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
+    if (response := _response(problem, utility, privacy, groups, bound)) is not None:
         return response
-    start = random_sets(coordinates, bound, epsilon, 40 * coordinates.k, np.random.default_rng(0))
+    reserve = LISTING * (problem.seconds_left or 0.0)
+    count = min(STARTS * coordinates.k, MOST_STARTS)
+    start = random_sets(coordinates, bound, epsilon, count, np.random.default_rng(0))
     pool = generate(
-        coordinates, math.expm1(epsilon), lambda: problem.out_of_time, problem.progress, extra=start, floor=bound.bound
+        coordinates,
+        math.expm1(epsilon),
+        lambda: problem.seconds_left is not None and problem.seconds_left <= reserve,
+        problem.progress,
+        extra=start,
+        floor=bound.bound,
     )
     points = coordinates.points(staircase_deviations(pool.sets, groups.prior, math.expm1(epsilon)))
     theta = reduced(points, pool.found.theta, coordinates.guarded)
     mechanism = _staircase(problem, privacy, coordinates, pool.sets, theta, groups)
-    proof = bound.proof(privacy, utility, groups.groups)
-    return Solution(mechanism, bound.bound, _named("column generation", groups), (proof,))
+    proofs = [bound.proof(privacy, utility, groups.groups)]
+    if pool.found.value > bound.bound * (1 + CLOSED) and not problem.out_of_time:
+        proofs += _listed(problem, utility, privacy, groups, coordinates, pool, 1 - bound.bound / pool.found.value)
+    proved = proven(proofs, privacy, utility)
+    return Solution(mechanism, bound.bound, _named("column generation", groups), proved)
 
 
-def _response(problem: Problem, utility: Workload, privacy: LDP, bound: Inequality) -> Solution | None:
+def _listed(
+    problem: Problem,
+    utility: Workload,
+    privacy: LDP,
+    groups: Merged,
+    coordinates: Coordinates,
+    pool: Pool,
+    gap: float,
+) -> list[Proof]:
+    """The bound of all patterns, counted: of the question itself, or of a coarser one in the time that is left."""
+    if coordinates.k <= SIZES.workload_counted:
+        return [listed_patterns(coordinates, pool.found, denominator_of(utility, groups), groups.groups)]
+    if gap < WIDE or coordinates.statistics.shape[0] >= SIZES.workload_counted:
+        return []  # merging would lose whole statistics
+    found, few = _coarser(problem, coordinates, pool.found, math.expm1(privacy.epsilon))
+    spread = Merged(few.group[groups.group], few.prior, few.rows)
+    proof = listed_patterns(Coordinates(few.prior, few.rows), found, denominator_of(utility, spread), spread.groups)
+    return [proof]
+
+
+def _coarser(
+    problem: Problem, coordinates: Coordinates, design: OptimalDesign, growth: float
+) -> tuple[OptimalDesign, Merged]:
+    """The dearest of several coarser questions, as many as there is time for until one is near to the design."""
+    covariance = coordinates.covariance(design.inverse)
+    generator = np.random.default_rng(0)  # proposals of a search, always the same ones
+    tried: list[tuple[OptimalDesign, Merged]] = []
+    for turn in range(COARSER if problem.seconds_left is None else MOST_COARSER):
+        weights = np.exp(BENT * generator.normal(size=coordinates.k) * bool(turn))
+        few = clustered(coordinates.rows, coordinates.prior, covariance, SIZES.workload_counted, weights)
+        coarse = Coordinates(few.prior, few.rows)
+        tried.append((generate(coarse, growth, lambda: problem.out_of_time, problem.progress).found, few))
+        if problem.out_of_time or tried[-1][0].bound >= design.value * (1 - WIDE):
+            break
+    return max(
+        (tried[:-1] if problem.out_of_time else []) or tried, key=lambda one: one[0].bound
+    )  # not one that was stopped
+
+
+def _response(problem: Problem, utility: Workload, privacy: LDP, groups: Merged, bound: Inequality) -> Solution | None:
     """Randomised response where the bound says that nothing is better, as at large ε; else None."""
-    mechanism = Mechanism.from_partition(range(utility.k), privacy, inputs=problem.inputs)
+    mechanism = Mechanism.from_partition(groups.group.tolist(), privacy, inputs=problem.inputs)
     if utility(mechanism) > bound.bound * (1 + AS_GOOD):
         return None
-    return Solution(mechanism, bound.bound, "randomised response", (bound.proof(privacy, utility),))
+    proof = bound.proof(privacy, utility, groups.groups)
+    return Solution(mechanism, bound.bound, _named("randomised response", groups), (proof,))
 
 
 def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     coordinates = Coordinates(groups.prior, groups.rows)
     bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.3 if utility.k <= MANY else BOUND_SHARE))
-    if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
+    if (response := _response(problem, utility, privacy, groups, bound)) is not None:
         return response
     left = problem.seconds_left or 0.0
     reserve = FINISHING * left if utility.k > MANY else 0.0
@@ -239,10 +336,23 @@ def _seconds(problem: Problem, share: float) -> tuple[float, None, Callable[[], 
     return (BOUND_SECONDS, None, time.process_time) if left is None else (share * left, None, time.monotonic)
 
 
-def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution | None:
+    """Where W is of rank one but for constants and rounding; None where it is not, or rounding costs something."""
+    line, others = principal(groups.rows, groups.prior)
+    if others > DEPENDENT:
+        return None
+    found = _on_a_line(problem, utility, privacy, groups, line)
+    if len(groups.rows) == 1:
+        return found
+    information = utility.information(found.mechanism, utility.source.member().values)
+    alone = information.value(line[None, groups.group])
+    return found if information.value(utility.rows) <= alone * (1 + AS_GOOD) else None
+
+
+def _on_a_line(problem: Problem, utility: Workload, privacy: LDP, groups: Merged, line: Floats) -> Solution:
     epsilon = privacy.epsilon
-    order = np.argsort(groups.rows[0], kind="stable")
-    values, prior = groups.rows[0][order], groups.prior[order]
+    order = np.argsort(line, kind="stable")
+    values, prior = line[order], groups.prior[order]
     place = np.argsort(order)[groups.group]  # of each input among the ascending values
     if values.size <= SIZES.values:
         design = one_statistic(values, prior, epsilon)
