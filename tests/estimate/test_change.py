@@ -131,3 +131,27 @@ def test_clusters_and_refusals() -> None:
         ex.estimate_change(data, "before", "after", M, OPEN)
     with pytest.raises(ex.errors.InvalidParameter, match="different columns"):
         ex.estimate_change(data, "before", "before", M)
+
+
+def test_agreement_is_counted_and_not_weighed() -> None:
+    generator = np.random.default_rng(1)
+    before, after = generator.random((2, 400)) < 0.5
+    frame = pd.DataFrame({"b": before, "a": after, "w": np.where(before == after, 50.5, 1.5)}).replace(
+        {False: "no", True: "yes"}
+    )
+    m = ex.randomized_response(["no", "yes"], 1)
+    found = ex.estimate_change(frame, "b", "a", m, sample=ex.Sample(weights="w"))
+    assert found.estimate.sum() == pytest.approx(0)
+    repeated = frame.assign(a=frame["b"])
+    with pytest.raises(ex.errors.NotIdentified, match="400 of 400"):
+        ex.estimate_change(repeated, "b", "a", m, sample=ex.Sample(weights="w"))
+
+
+def test_columns_are_names_and_persons_have_one_row_each() -> None:
+    m = ex.randomized_response(["no", "yes"], 1)
+    waves = {"b": ["no", "yes"] * 10, "a": ["no", "no", "yes", "yes"] * 5, "p": [1, 2]}
+    for before, person in ((pd.Series(waves["b"]), None), ("b", pd.Series(range(20)))):
+        with pytest.raises(ex.errors.InvalidParameter, match="must be the name of a column"):
+            ex.estimate_change(waves, before, "a", m, person=person)
+    with pytest.raises(ex.errors.InvalidParameter, match="person must have 20 entries"):
+        ex.estimate_change(waves, "b", "a", m, person="p")

@@ -11,7 +11,7 @@ Heijden, Int. Statist. Rev. 70 (2002), for misclassified tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from extremal.errors import InvalidParameter, NotIdentified, UnknownLabel
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.counts import refuse_counted_rows, whole_counts
 from extremal.estimate.reports.sample import Sample
+from extremal.estimate.reports.sampling import DrawnSample
 from extremal.estimate.results.crosstab import CrosstabEstimate, PairEstimate, Side
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -72,8 +73,7 @@ def estimate_crosstab(
     """
     _refuse_columns(columns)
     drawn = Sample.of(sample, weights=weights)
-    given = {name: column_in(frame, name) for name in columns}
-    (first, one), (second, other) = (_side(given[name], name, m) for name, m in columns.items())
+    (first, one), (second, other) = (_side(column_in(frame, name), name, m) for name, m in columns.items())
     if first.size != second.size:
         raise InvalidParameter(
             "both columns must be of one length", parameter="lengths", value=(first.size, second.size)
@@ -94,11 +94,9 @@ def estimate_crosstab(
         table = np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
         return np.asarray(table / table.sum(), dtype=np.float64)
 
-    how = None if drawn.empty else drawn.beside(frame).drawn(n)
-    if counts is None:
-        rows = {name: (given[name], None if m is None else m.m) for name, m in columns.items()}
-        refuse_counted_rows(frame, rows, how is not None and bool(how.notes))
-    if how is None:
+    how = drawn.beside(frame).drawn(first.size)
+    _refuse_counted(frame, columns, counts, how)
+    if drawn.empty:
         table = shares(repeats)
         return CrosstabEstimate(one, other, table, n, table, float(n))
     w = how.weights
@@ -106,6 +104,13 @@ def estimate_crosstab(
     sampling = None if how.plain else how.sampling(how.of_labels(codes, used.size).T)
     effective = float(w.sum() ** 2 / (w @ w))
     return CrosstabEstimate(one, other, shares(w), n, shares(w * w), effective, used, sampling, how.notes)
+
+
+def _refuse_counted(frame: Any, columns: Mapping[Any, Mechanism | None], counts: str | None, how: DrawnSample) -> None:
+    """Raise where the rows are cells of a table of counts, and nobody said so."""
+    if counts is None:
+        rows = {name: (column_in(frame, name), None if m is None else m.m) for name, m in columns.items()}
+        refuse_counted_rows(frame, rows, bool(how.notes))
 
 
 def estimate_pairs(
@@ -179,7 +184,7 @@ def column_in(
     """A column of a frame or of a mapping; anything else is refused with what is `needed`."""
     if not isinstance(frame, Mapping) and not is_frame(frame):
         raise InvalidParameter(needed, parameter="frame", value=type(frame).__name__)
-    if isinstance(frame, Mapping) and name not in list(frame):
+    if isinstance(frame, Mapping) and isinstance(name, Hashable) and name not in frame:
         raise InvalidParameter("columns must be in the frame", parameter="column", value=name)
     return pick(frame, name, "column")
 

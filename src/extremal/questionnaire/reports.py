@@ -91,15 +91,21 @@ class CollectedReports:
         source: Any = self.given
         column: str | None = question
         if isinstance(self.given, Mapping):
-            by, described = options.get("by"), {key: options.pop(key) for key in DESCRIBED if key in options}
-            source, column = self.lists([question, by] if isinstance(by, str) else [question])[question], None
-            if described or "sample" in options:
-                options["sample"] = Sample.of(options.get("sample"), **described).beside(self.given)
-            if by is not None:
-                options["by"] = column_of(self.given, by, "by")
+            source, column = self.lists([question, *filter(_is_text, [options.get("by")])])[question], None
+            options = self._beside(options)
         if goal is None:
             return estimate_frequencies(source, mechanism, column=column, check_hash=self.check_hash, **options)
         return estimate_workload(source, mechanism, goal, column=column, check_hash=self.check_hash, **options)
+
+    def _beside(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options with columns in the place of their names, in the order of the reports."""
+        described = {key: value for key, value in options.items() if key in DESCRIBED}
+        found = {key: value for key, value in options.items() if key not in DESCRIBED}
+        if described or "sample" in found:
+            found["sample"] = Sample.of(found.get("sample"), **described).beside(self.given)
+        if found.get("by") is not None:
+            found["by"] = column_of(self.given, found["by"], "by")
+        return found
 
     def _by_group(self, question: str, mechanism: Mechanism, goal: Workload, options: dict[str, Any]) -> dict[Any, Any]:
         """A goal in each group of an open column."""
@@ -118,6 +124,10 @@ class CollectedReports:
             if report is not None or options.get("missing") != "drop":
                 groups.setdefault(group, []).append(report)
         return {group: estimate_workload(own, mechanism, goal) for group, own in sorted(groups.items(), key=str)}
+
+
+def _is_text(given: Any) -> bool:
+    return isinstance(given, str)
 
 
 def is_records(given: Any) -> bool:

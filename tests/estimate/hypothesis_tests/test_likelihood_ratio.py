@@ -165,3 +165,13 @@ def test_reports_are_read_as_for_estimates() -> None:
 def test_a_test_runner_does_not_collect_them() -> None:
     for name in ("test_hypotheses", "test_distribution", "test_homogeneity", "test_independence"):
         assert getattr(ex, name).__test__ is False
+
+
+def test_equal_hypotheses_of_a_list_are_named() -> None:
+    m = ex.randomized_response(2, 1)
+    with pytest.raises(ex.errors.NotIdentified, match=r"under two of the list.*p0\[0\] and p0\[2\]"):
+        ex.test_hypotheses({0: 40, 1: 60}, m, [[0.5, 0.5], [0.3, 0.7], [0.5, 0.5]])
+    with pytest.raises(ex.errors.NotIdentified, match=r"p0\[0\] and p0\[1\]"):
+        ex.test_hypotheses([0, 1, 1] * 20, m, [[0.5, 0.5]] * 2, sample=ex.Sample(cluster=list(range(30)) * 2))
+    impossible = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]
+    assert ex.test_hypotheses({0: 4, 1: 6}, ex.randomized_response(2, 5), impossible).nobs == 10

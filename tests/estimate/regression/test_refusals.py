@@ -255,3 +255,28 @@ def test_without_formulaic_it_says_what_to_install(frame: pd.DataFrame, monkeypa
     monkeypatch.setitem(sys.modules, "formulaic", None)
     with pytest.raises(ex.errors.MissingDependency, match=r"extremal\[regression\]"):
         ex.regress("answer ~ z", frame, M)
+
+
+def test_levels_that_do_not_occur_are_left_out_with_a_note() -> None:
+    m = ex.randomized_response(["no", "yes"], 2)
+    table = pd.DataFrame({"y": ["no", "yes", "yes"] * 40, "g": ["a", "b"] * 60})
+    wide = table.assign(g=pd.Categorical(table["g"], categories=["a", "Z", "b"]))
+    plain, found = ex.regress("y ~ g", table, m), ex.regress("y ~ C(g)", wide, m)
+    assert found.values == pytest.approx(plain.values)
+    assert found.notes == ("levels of g without a row are left out: Z",)
+    assert found.predict(wide[:4]).to_numpy() == pytest.approx(plain.predict(table[:4]).to_numpy())
+    with pytest.raises(ex.errors.InvalidParameter, match="only categories that were seen"):
+        found.predict(wide[:1].assign(g=pd.Categorical(["Z"])))
+    assert ex.regress("y ~ 1", wide, m).notes == ()
+
+
+def test_weights_follow_the_index_of_the_frame_and_not_its_rows() -> None:
+    m = ex.randomized_response(["no", "yes"], 2)
+    table = pd.DataFrame({"y": ["no", "yes", "yes"] * 40, "x": np.linspace(-1, 1, 120), "w": np.arange(120) % 5 + 0.5})
+    right = ex.regress("y ~ x", table, m, weights="w").values
+    shuffled = table.sample(frac=1, random_state=1)
+    for weights in ("w", shuffled["w"], table["w"]):
+        assert ex.regress("y ~ x", shuffled, m, weights=weights).values == pytest.approx(right)
+    late = table[table["x"] > 0]
+    with pytest.raises(ex.errors.InvalidParameter, match="weights must have the index of the reports"):
+        ex.regress("y ~ x", late, m, weights=table["w"])

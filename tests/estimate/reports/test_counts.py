@@ -116,3 +116,109 @@ def test_a_stratum_of_one_does_not_stop_the_rest() -> None:
     assert both.summary().endswith("stratum 'south': not estimated, 1 report")
     with pytest.raises(ex.errors.InvalidParameter, match="at least two reports in some stratum"):
         ex.estimate_frequencies(["a", "b"], M, by=["north", "south"])
+
+
+YES_NO = ex.randomized_response(["no", "yes"], 2)
+TABLE = pd.DataFrame({"y": ["no", "yes", "no", "yes"], "g": ["a", "a", "b", "b"], "count": [60, 40, 30, 70]})
+READ = {
+    "estimate": lambda f: ex.estimate_frequencies(f[:2], YES_NO, column="y"),
+    "by": lambda f: ex.estimate_frequencies(f, YES_NO, column="y", by="g"),
+    "by columns": lambda f: ex.estimate_frequencies(f, YES_NO, column="y", by=[f["g"]]),
+    "workload": lambda f: ex.estimate_workload(f[:2], YES_NO, ex.Mean([0, 1]), column="y"),
+    "crosstab": lambda f: ex.estimate_crosstab(f, {"y": YES_NO, "g": None}),
+    "change": lambda f: ex.estimate_change(
+        f if not isinstance(f, pd.DataFrame) else f.assign(z=["no", "no", "yes", "yes"]), "y", "z", YES_NO
+    ),
+    "homogeneity": lambda f: ex.test_homogeneity(f, YES_NO, "g", column="y"),
+    "homogeneity, clusters": lambda f: ex.test_homogeneity(
+        f, YES_NO, "g", column="y", sample=ex.Sample(cluster=[1, 2, 3, 4])
+    ),
+    "independence": lambda f: ex.test_independence(f, {"y": YES_NO, "g": None}),
+    "independence, clusters": lambda f: ex.test_independence(
+        f, {"y": YES_NO, "g": None}, sample=ex.Sample(cluster=[1, 2, 3, 4])
+    ),
+    "regression": lambda f: ex.regress("y ~ g", f, YES_NO),
+    "pool": lambda f: ex.pool([(f[:2], YES_NO), (f[2:], YES_NO)], column="y"),
+    "count_reports": lambda f: ex.count_reports(f[:2], "y", YES_NO),
+}
+
+
+@pytest.mark.parametrize("read", READ.values(), ids=READ)
+def test_a_table_of_counts_is_never_read_as_single_rows(read: Any) -> None:
+    for frame in (TABLE, TABLE.astype({"count": float}), TABLE.rename(columns={"count": "n"})):
+        with pytest.raises(ex.errors.InvalidParameter, match="every report occurs once beside a column of counts"):
+            read(frame)
+
+
+def test_counts_in_other_containers_are_not_read_as_rows() -> None:
+    columns = {name: TABLE[name].tolist() for name in TABLE}
+    asked = ex.Questionnaire({"y": YES_NO, "z": YES_NO})
+    for read in (
+        lambda: ex.estimate_crosstab(columns, {"y": YES_NO, "g": None}),
+        lambda: ex.estimate_crosstab(pl.DataFrame(columns), {"y": YES_NO, "g": None}),
+        lambda: ex.estimate_crosstab(TABLE.astype({"count": "Int64"}), {"y": YES_NO, "g": None}),
+        lambda: ex.estimate_frequencies(pl.DataFrame(columns)[:2].lazy(), YES_NO, column="y"),
+        lambda: ex.estimate_frequencies(TABLE[:2].assign(y=["no", None]), YES_NO, column="y", missing="drop"),
+        lambda: ex.estimate_frequencies(TABLE[:3].assign(y=["no", "yes", None]), YES_NO, column="y", missing="drop"),
+        lambda: asked.estimate_one(columns, "y", by="g"),
+    ):
+        with pytest.raises(ex.errors.InvalidParameter, match="every report occurs once beside a column of counts"):
+            read()
+
+
+def test_people_who_differ_are_no_table_of_counts() -> None:
+    generator = np.random.default_rng(1)
+    people = pd.DataFrame(
+        {"y": ["no", "yes"] * 100, "x": generator.normal(size=200), "n": generator.integers(1, 8, 200)}
+    )
+    assert ex.regress("y ~ x", people, YES_NO).nobs == 200
+    assert ex.estimate_crosstab(people, {"y": YES_NO, "x": None}, weights=people["n"] * 100).n == 200
+    hashed = ex.local_hashing(1000, 2)
+    reports = pd.DataFrame({"h": hashed.privatize([3] * 200), "n": people["n"]})
+    assert ex.estimate_frequencies(reports, hashed, column="h", weights=reports["n"] * 10).n == 200
+    assert ex.estimate_crosstab(TABLE, {"y": YES_NO, "g": None}, counts="count").n == 200
+    ones = TABLE.assign(count=1)
+    assert ex.estimate_crosstab(ones, {"y": YES_NO, "g": None}).n == 4
+
+
+def test_weights_that_are_counts_are_refused_and_those_that_may_be_are_noted() -> None:
+    table = TABLE.rename(columns={"count": "w"})
+    for read in (
+        lambda: ex.estimate_frequencies(table, YES_NO, column="y", by="g", weights="w"),
+        lambda: ex.estimate_frequencies(table["y"].tolist(), YES_NO, by=table["g"].tolist(), weights=table["w"]),
+        lambda: ex.estimate_crosstab(table, {"y": YES_NO, "g": None}, weights="w"),
+        lambda: ex.test_independence(table, {"y": YES_NO, "g": None}, sample=ex.Sample(weights="w")),
+        lambda: ex.regress("y ~ g", table, YES_NO, weights="w"),
+        lambda: ex.test_distribution(["no", "yes"], YES_NO, [0.5, 0.5], sample=ex.Sample(weights=[600, 400])),
+    ):
+        with pytest.raises(ex.errors.InvalidParameter, match="whole number of weight: these are counts"):
+            read()
+    people = pd.concat([table] * 5, ignore_index=True).assign(z=["no", "yes"] * 10)
+    noted = [
+        ex.estimate_frequencies(["no", "yes", "no"], YES_NO, weights=[600, 400, 100]),
+        ex.estimate_crosstab(people, {"y": YES_NO, "g": None}, weights="w"),
+        ex.estimate_change(people, "y", "z", YES_NO, sample=ex.Sample(weights="w")),
+        ex.regress("y ~ g", people, YES_NO, weights="w"),
+        ex.test_distribution(people, YES_NO, [0.5, 0.5], column="y", sample=ex.Sample(weights="w")),
+        ex.test_hypotheses(people, YES_NO, [0.5, 0.5], [0.2, 0.8], column="y", sample=ex.Sample(weights="w")),
+        ex.test_homogeneity(people, YES_NO, "g", column="y", sample=ex.Sample(weights="w")),
+    ]
+    for found in noted:
+        assert any("The weights are whole numbers" in note for note in found.notes)
+        assert "The weights are whole numbers" in found.summary()
+    fractions = ex.estimate_crosstab(people, {"y": YES_NO, "g": None}, weights=people["w"] / 7)
+    assert fractions.notes == ()
+
+
+def test_every_reader_of_a_list_says_where_it_looks_like_counts() -> None:
+    five, equal, other = ex.randomized_response(5, 1), [0.2] * 5, [0.6, 0.1, 0.1, 0.1, 0.1]
+    reports = [1, 4, 2, 0, 3]
+    for found in (
+        ex.estimate_frequencies(reports, five),
+        ex.test_distribution(reports, five, equal),
+        ex.test_hypotheses(reports, five, equal, other),
+        ex.test_hypotheses(reports, five, [equal, other]),
+        ex.pool([(reports, five), (list(reports), five)]),
+    ):
+        assert "for counts pass counts=True" in " ".join(found.notes)
+        assert "as many reports as outputs" in found.summary()

@@ -164,3 +164,100 @@ def test_missing_reports_may_be_an_answer_of_a_raked_sample() -> None:
     expected = ex.estimate_frequencies(FRAME.assign(answer=filled), told, column="answer", sample=raked)
     assert found.estimate.tolist() == expected.estimate.tolist()
     assert found.standard_error.tolist() == expected.standard_error.tolist()
+
+
+YES_NO = ex.randomized_response(["no", "yes"], 1)
+PEOPLE = pd.DataFrame(
+    {
+        "x": ["no", "yes"] * 100,
+        "y": ["no", "no", "yes", "yes"] * 50,
+        "w": np.arange(200) % 7 + 0.5,
+        "c": np.arange(200) // 10,
+    }
+)
+REPLICATES = PEOPLE[["w"]].to_numpy() * np.random.default_rng(1).uniform(0.5, 1.5, (200, 6))
+
+
+def _shuffled(column: Any, seed: int) -> Any:
+    return column.sample(frac=1, random_state=seed)
+
+
+def test_columns_of_a_mapping_are_matched_by_their_index() -> None:
+    both = {"x": YES_NO, "y": YES_NO}
+    right = ex.estimate_crosstab(PEOPLE, both, weights="w")
+    mapping = {name: _shuffled(PEOPLE[name], i) for i, name in enumerate(PEOPLE)}
+    for weights in ("w", PEOPLE["w"], mapping["w"]):
+        found = ex.estimate_crosstab(mapping, both, weights=weights)
+        assert found.estimate == pytest.approx(right.estimate)
+        assert found.bse.to_numpy() == pytest.approx(right.bse.to_numpy())
+    clusters = ex.Sample(cluster=mapping["c"])
+    change = ex.estimate_change(PEOPLE, "x", "y", YES_NO, sample=ex.Sample(cluster="c"))
+    assert ex.estimate_change(mapping, "x", "y", YES_NO, sample=clusters).bse.tolist() == pytest.approx(
+        change.bse.tolist()
+    )
+    table = pd.DataFrame(REPLICATES)
+    by_row = ex.Sample(weights="w", replicate_weights={"bootstrap": table})
+    shuffled = ex.Sample(weights="w", replicate_weights={"bootstrap": _shuffled(table, 9)})
+    expected = ex.estimate_crosstab(PEOPLE, both, sample=by_row).bse.tolist()
+    assert ex.estimate_crosstab(mapping, both, sample=shuffled).bse.tolist() == pytest.approx(expected)
+    independent = ex.test_independence(PEOPLE, both, sample=ex.Sample(cluster="c")).p_value
+    assert ex.test_independence(mapping, both, sample=clusters).p_value == pytest.approx(independent)
+
+
+def test_a_questionnaire_reads_a_mapping_as_it_reads_a_frame() -> None:
+    asked = ex.Questionnaire({"x": YES_NO, "y": YES_NO})
+    mapping = {name: _shuffled(PEOPLE[name], i) for i, name in enumerate(PEOPLE)}
+    records = PEOPLE.to_dict("records")
+    right = asked.estimate(PEOPLE, weights="w", cluster="c")["y"].bse.tolist()
+    for given in (mapping, records):
+        assert asked.estimate(given, weights="w", cluster="c")["y"].bse.tolist() == pytest.approx(right)
+        told = ex.Sample(weights="w", cluster="c")
+        assert asked.estimate(given, sample=told)["y"].bse.tolist() == pytest.approx(right)
+    by_index = asked.estimate(mapping, weights=_shuffled(PEOPLE["w"], 5), cluster=PEOPLE["c"])["y"]
+    assert by_index.bse.tolist() == pytest.approx(right)
+    by = asked.estimate(mapping, by=_shuffled(PEOPLE["c"], 6))["y"]
+    assert by[3].params.tolist() == pytest.approx(asked.estimate(PEOPLE, by="c")["y"][3].params.tolist())
+    cells = asked.crosstab(PEOPLE, "x", "y").estimate
+    assert asked.crosstab(mapping, "x", "y").estimate == pytest.approx(cells)
+    with pytest.raises(ex.errors.InvalidParameter, match="columns must be of one length"):
+        asked.estimate_one({"x": ["no"] * 3, "g": ["a"] * 2}, "x", by="g")
+
+
+def test_columns_whose_order_nobody_knows_are_refused() -> None:
+    both, x, y = {"x": YES_NO, "y": YES_NO}, PEOPLE["x"], _shuffled(PEOPLE["y"], 1)
+    again = [i // 2 for i in range(200)]
+    for mapping in (
+        {"x": x, "y": y.set_axis(range(200, 400))},
+        {"x": x, "y": y[:100]},
+        {"x": x.set_axis(again), "y": y.set_axis(again[::-1])},
+        {"x": x, "y": y, "z": ["a plain list"] * 200},
+    ):
+        with pytest.raises(ex.errors.InvalidParameter, match="y must have the index of the reports.*Reindex"):
+            ex.estimate_crosstab(mapping, both)
+    assert ex.estimate_crosstab({"x": x.set_axis(again), "y": PEOPLE["y"].set_axis(again)}, both).n == 200
+    weights, plain = PEOPLE["w"], x.tolist()
+    for sample in (
+        ex.Sample(weights=weights, cluster=_shuffled(PEOPLE["c"], 1)),
+        ex.Sample(weights=weights).raked({"y": (y, {"no": 1, "yes": 1})}),
+        ex.Sample(weights=weights, replicate_weights={"bootstrap": _shuffled(pd.DataFrame(REPLICATES), 1)}),
+    ):
+        with pytest.raises(ex.errors.InvalidParameter, match="must have the index of the reports"):
+            ex.estimate_frequencies(plain, YES_NO, sample=sample)
+    with pytest.raises(ex.errors.InvalidParameter, match=r"by\[0\] must have the index"):
+        ex.estimate_frequencies(plain, YES_NO, by=y, weights=weights)
+    groups = ex.estimate_frequencies(x, YES_NO, by=[y, _shuffled(PEOPLE["c"], 2)])
+    assert groups["no", 0].n == ex.estimate_frequencies(PEOPLE, YES_NO, column="x", by=["y", "c"])["no", 0].n
+
+
+def test_a_population_is_numbers_and_no_column() -> None:
+    for population in ([1000], np.full(200, 1000), pd.Series([500, 500], index=["a", "a"])):
+        with pytest.raises(ex.errors.InvalidParameter, match="single numbers, and no column"):
+            ex.estimate_frequencies(PEOPLE["x"], YES_NO, population=population)
+    by = ex.estimate_frequencies(PEOPLE, YES_NO, column="x", by="y")
+    with pytest.raises(ex.errors.InvalidParameter, match="map each stratum to its size, once"):
+        by.poststratified(pd.Series([1, 2, 3], index=["no", "yes", "no"]))
+    twice = pd.DataFrame(REPLICATES[:, :2], columns=["r", "r"])
+    with pytest.raises(ex.errors.InvalidParameter, match="not of several: 'r' appears 2 times"):
+        ex.estimate_frequencies(
+            PEOPLE["x"], YES_NO, sample=ex.Sample(weights=PEOPLE["w"], replicate_weights={"bootstrap": twice})
+        )

@@ -92,3 +92,19 @@ def test_shares_of_a_cross_table_are_named_by_both_questions() -> None:
     assert found.params["b", "yes"] == found.estimate[1, 1]
     assert found.conf_int().loc[("b", "yes")].tolist() == found.interval()[1, 1].tolist()
     assert found.cov_params().loc[("a", "no"), ("b", "yes")] == found.covariance[0, 3]
+
+
+def test_numbers_of_reports_and_limits_have_their_names_everywhere() -> None:
+    m = ex.randomized_response(3, 2)
+    reports, groups = [0, 1, 2, 1] * 50, ["a", "a", "b", "b"] * 50
+    tests = (
+        ex.test_distribution(reports, m, [0.2, 0.3, 0.5]),
+        ex.test_homogeneity(reports, m, groups),
+        ex.test_hypotheses(reports, m, [0.2, 0.3, 0.5], [0.5, 0.3, 0.2]),
+        ex.test_hypotheses(reports, m, [[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]]),
+        ex.estimate_frequencies(reports, m).quantile(0.5),
+    )
+    assert [one.nobs for one in tests] == [200] * len(tests)
+    by = ex.estimate_frequencies(reports, m, by=groups)
+    assert by.interval(0.9) == pytest.approx(by.conf_int(0.1).to_numpy())
+    assert by.interval(simultaneous=True)[3:] == pytest.approx(by["b"].interval(simultaneous=True))

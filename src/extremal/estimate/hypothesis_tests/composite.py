@@ -202,7 +202,7 @@ def test_independence(
     """Test whether two columns of a data frame are independent; each is privatised (its mechanism) or public (None).
 
     Args:
-        frame: a data frame, or the path of a file (or a list of `Path`s).
+        frame: a data frame, a mapping from name to column, or the path of a file (or a list of `Path`s).
         columns: two columns, at least one with a mechanism.
         alpha: significance.
         draws: how many permutations the p-value is based on.

@@ -48,7 +48,7 @@ class ModelMatrix:
         terms = _terms(right, ordered)
         needed = sorted(set().union(*(variables(term, table.columns) for term in terms)))
         name = hidden[0] if hidden else None
-        refuse_gaps(table, [column for column in needed if column != name])
+        refuse_gaps(table, sorted(set(needed) - {name}))
         matrix = _matrix(Formula(terms), table if hidden is None else _copies(table, *hidden))
         kept = list(matrix.columns.drop(INTERCEPT, errors="ignore") if ordered else matrix.columns)
         copies = 1 if hidden is None else hidden[1].k

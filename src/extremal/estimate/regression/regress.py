@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -84,19 +84,14 @@ def regress(
     hidden = (covariates[0], mechanisms[covariates[0]]) if covariates else None
     design = ModelMatrix.of(right, table, hidden, chosen == "ordered")
     drawn = given.beside(frame).drawn(len(table))
-    most = {name: (table[name], mechanisms[name].m if name in mechanisms else None) for name in [left, *design.columns]}
-    refuse_counted_rows(table, most, bool(drawn.notes))
+    read = _as_read(table, unused, dict.fromkeys([left, *design.columns]), mechanisms, drawn)
     outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
     likelihood = _likelihood(design, outcome, drawn.weights * (len(table) / drawn.weights.sum()), hidden, table)
     return RegressionResult(
         formula=formula,
         model=_title(chosen, likelihood.family),
         n=len(table),
-        assumed=(
-            *_notes(covariates, robust, not given.empty),
-            *drawn.notes,
-            *(_left_out(name, unused[name]) for name in most if name in unused and name not in mechanisms),
-        ),
+        assumed=_notes(covariates, robust, not given.empty) + read,
         design_of=design.again,
         drawn_as="" if given.empty else drawn.units_in_words,
         **_fitted(likelihood, drawn, robust or not given.empty, mechanisms[left] if hidden is None else hidden[1]),
@@ -220,8 +215,19 @@ def _title(chosen: str, outcome: OutcomeFamily) -> str:
     return f"{'multinomial ' if several else ''}{kinds[chosen]} through the mechanism"
 
 
-def _left_out(name: str, levels: list[Any]) -> str:
-    return f"levels of {name} without a row are left out: {shortened(', '.join(map(str, levels)), MOST_NAMED)}"
+def _as_read(
+    table: Any,
+    unused: dict[str, list[Any]],
+    names: Iterable[str],
+    mechanisms: Mapping[str, Mechanism],
+    drawn: DrawnSample,
+) -> tuple[str, ...]:
+    """Sentences on how the columns of a model were read; refuses a table of counts."""
+    most = {name: (table[name], mechanisms[name].m if name in mechanisms else None) for name in names}
+    refuse_counted_rows(table, most, bool(drawn.notes))
+    left_out = {name: ", ".join(map(str, unused[name])) for name in most if name in unused and name not in mechanisms}
+    notes = [f"levels of {name} without a row are left out: {shortened(s, MOST_NAMED)}" for name, s in left_out.items()]
+    return (*drawn.notes, *notes)
 
 
 def _notes(hidden: list[str], robust: bool, drawn: bool) -> tuple[str, ...]:

@@ -26,23 +26,8 @@ from extremal.mechanism.report_labels import BitLabels
 LISTED = 1 << 16  # reports up to which those that never occur are listed, too
 MOST_COMPARED = 1 << 20  # outputs up to which an index is compared with all of them, in less than a second
 OTHER_MECHANISM = "Were these reports made by another mechanism?"
-COUNT_NAMES = frozenset(
-    {
-        "n",
-        "n_obs",
-        "n_reports",
-        "nobs",
-        "count",
-        "counts",
-        "count()",
-        "count(*)",
-        "count_star()",
-        "cnt",
-        "num",
-        "number",
-    }
-    | {"freq", "frequency", "frequencies", "size", "len", "total", "0"}
-)
+COUNT_NAMES = frozenset({"n", "n_obs", "n_reports", "nobs", "count", "counts", "count()", "count(*)", "count_star()"})
+COUNT_NAMES |= {"cnt", "freq", "frequency", "frequencies", "size", "len", "times", "total", "0"}
 """What libraries and people call a column of counts; pandas calls it 0 where it has no name."""
 COUNTS_FROM = 10  # mean of whole-number weights from which they are taken for counts
 FEW_ROWS = 10  # fewer are a table of counts where there are counts beside them: nobody asks so few
@@ -207,8 +192,7 @@ def refuse_counted_rows(frame: Any, columns: Mapping[Any, tuple[Any, int | None]
         columns: by name, each with how many values it can take; None where that is not known.
         counted: whether weights look like counts.
     """
-    names = [name for name in names_of(frame) or [] if _is_count_name(name) and name not in columns]
-    names = [name for name in names if _are_counts(pick(frame, name, "counts"))]
+    names = [name for name in _count_columns(frame) if name not in columns]
     if not (names or counted) or not _stand_once(columns):
         return
     if names:
@@ -216,8 +200,8 @@ def refuse_counted_rows(frame: Any, columns: Mapping[Any, tuple[Any, int | None]
             "every report occurs once beside a column of counts: say whether they are counted",
             parameter="counts",
             value=False,
-            hint=f"counts={names[0]!r} uses that column (where there is no counts=, repeat each row as often); drop it "
-            "if these are single reports.",
+            hint=f"counts={str(names[0])!r} uses that column (without counts=, repeat each row as often); drop it if "
+            "these are single reports.",
         )
     raise InvalidParameter(
         "every report stands once, with a whole number of weight: these are counts",
@@ -229,6 +213,12 @@ def refuse_counted_rows(frame: Any, columns: Mapping[Any, tuple[Any, int | None]
 def look_counted(weights: Floats) -> bool:
     """Whether weights are whole numbers as large as counts are."""
     return weights.size > 0 and bool((weights == np.floor(weights)).all()) and float(weights.mean()) >= COUNTS_FROM
+
+
+def _count_columns(frame: Any) -> list[Any]:
+    """The columns that are called like counts and hold them."""
+    names = filter(_is_count_name, names_of(frame) or [])
+    return [name for name in names if _are_counts(pick(frame, name, "counts"))]
 
 
 def _is_count_name(name: Any) -> bool:
@@ -251,13 +241,17 @@ def _stand_once(columns: Mapping[Any, tuple[Any, int | None]]) -> bool:
     Cauchy's inequality.
     """
     codes = [distinct(column, str(name))[0] for name, (column, _) in columns.items()]
-    levels = [int(np.count_nonzero(np.bincount(code + 1))) for code in codes]
-    n, sizes = codes[0].size, [most for _, most in columns.values()]
-    if n < 2 or math.prod(levels) < n or _combinations(codes) < n:
+    sizes = [_size(one, most) for one, (_, most) in zip(codes, columns.values(), strict=True)]
+    n, cells = codes[0].size, math.prod(sizes)
+    if not 2 <= n <= cells or _combinations(codes) < n:
         return False
-    cells = math.prod(level if most is None else most for level, most in zip(levels, sizes, strict=True))
-    apart = any(2 * level > n for level, most in zip(levels, sizes, strict=True) if most is None)
+    apart = any(2 * size > n for size, (_, most) in zip(sizes, columns.values(), strict=True) if most is None)
     return n < FEW_ROWS or 2 * n > cells or (not apart and n * (n - 1) >= 2 * COINCIDENCES * cells)
+
+
+def _size(codes: Codes, most: int | None) -> int:
+    """How many values a column can take, where nobody knows how many it takes; what is missing is one more."""
+    return int(np.count_nonzero(np.bincount(codes + 1))) if most is None else most + int(codes.min(initial=0) < 0)
 
 
 def _combinations(codes: list[Codes]) -> int:

@@ -133,11 +133,18 @@ def sizes_of(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
             value=given,
             hint=f"{parameter}={{stratum: number of {what}, …}}",
         )
-    listed = [given[name] for name in names] if isinstance(given, Mapping) else [given]
+    return _positive([given[name] for name in names] if isinstance(given, Mapping) else [given], parameter)
+
+
+def _positive(listed: list[Any], parameter: str) -> Floats:
     try:
         sizes = np.array(listed, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidParameter(f"{parameter} must hold numbers", parameter=parameter, value=listed) from None
+    if sizes.ndim != 1:
+        raise InvalidParameter(
+            f"{parameter} must be single numbers, and no column", parameter=f"{parameter}.shape", value=sizes.shape[1:]
+        )
     if not (np.isfinite(sizes) & (sizes > 0)).all():
         raise InvalidParameter(f"{parameter} must hold positive sizes", parameter=parameter, value=sizes.tolist())
     return sizes

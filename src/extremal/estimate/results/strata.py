@@ -14,7 +14,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.intervals.levels import each
-from extremal.estimate.reports.described import refuse_partial
+from extremal.estimate.reports.described import as_mapping, refuse_partial
 from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.tabled import Tabled, head, pandas, short
@@ -68,6 +68,7 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
 
     def poststratified(self, population: Mapping[Any, float]) -> CombinedEstimate:
         """Frequencies of the whole population, from those of its strata and their known sizes: Σ N_h p_h / Σ N_h."""
+        population = _by_stratum(population)
         absent = [name for name in {**dict.fromkeys(self), **population} if not (name in self and name in population)]
         if absent:
             raise UnknownLabel(
@@ -161,6 +162,15 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
 
     def __repr__(self) -> str:
         return f"StratifiedEstimate({{{', '.join(f'{name!r}: n={result.n}' for name, result in self.items())}}})"
+
+
+def _by_stratum(population: Any) -> Mapping[Any, float]:
+    given = as_mapping(population)
+    if not isinstance(given, Mapping):
+        raise InvalidParameter(
+            "population must map each stratum to its size, once", parameter="population", value=type(given).__name__
+        )
+    return given
 
 
 class Differences(Tabled, Mapping[tuple[Any, Any], CombinedEstimate]):
