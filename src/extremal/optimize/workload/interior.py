@@ -144,8 +144,7 @@ def optimal_design(
             break  # V is singular to rounding, as it is at the optimum of a workload that does not need all of it
         length = SHORTEN * min(_reach(theta, step), _reach(slack, slack_step))
         allowed = max(1.2 * float(np.abs(off_dual).max()), 0.3 * float(np.abs(gradient).max()))
-        here, steps = (theta, dual, slack), (step, dual_step, slack_step)
-        moved = _shortened(d, b, extra, rows, here, steps, length, allowed)
+        moved = _shortened(d, b, extra, rows, (theta, dual, slack), (step, dual_step, slack_step), length, allowed)
         if moved is None:
             break
         (theta, dual, slack), (value, inverse, slope, gradient) = moved
