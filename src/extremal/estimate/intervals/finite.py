@@ -18,7 +18,8 @@ B − a_x given x and f = n/N, the logarithm of Chernoff's bound is n times the 
 which Σ p_x a_x = θ makes largest, in a census and in a large population alike, where only two inputs have members:
 both parts are linear in p, or increasing functions of what is. Of all pairs the worst is taken, unless the variance of
 a report is then above its upper limit (Gaffke's, `intervals.bounded`, at a small part of the level: Berger and Boos
-1994); if so it is mixed with the pair of least variance. The tail is not bounded but added up, by the discrete Fourier
+1994); if so it is mixed with the pair of least variance (a sample is tested at some mixtures beyond, too: of a few
+people of one kind all may be missed). The tail is not bounded but added up, by the discrete Fourier
 transform of the law of the sum: exactly for a census and for small samples, else for a share f of the reports with
 these numbers fixed and independent draws of the rest, which has the same variance. Contributions lie on a lattice on
 which likely reports are points; others are split between neighbours, the mean kept, and the tail begins `ROUNDINGS`
@@ -30,7 +31,7 @@ Reference: Berger and Boos, JASA 89 (1994), 1012–1016.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -50,6 +51,8 @@ ROUNDINGS = 3.0  # standard deviations of rounding, which shift one side of a ta
 JUMPS = 12.0  # ranges of a contribution beyond `SPREADS`, for sums of a few large jumps
 TILTS = np.geomspace(1e-3, 30.0, 48)  # over the range of contributions
 MOST_MIXED = 1 << 15  # values of a transform for which the law of a sample is worked out exactly
+MIXTURES = (13, 5)  # of the worst pair and the least variable one, for a sample of up to and of more than `FEW` people
+FEW = 100  # people: one of them is a large step
 SPENT = 0.1  # of 1 − level, for the largest variance
 MOST_KINDS = 200  # inputs of which all pairs are tried
 MOST_CHANCES = 1 << 20  # of reports given inputs
@@ -208,12 +211,16 @@ class Contributions:
     def _end(self, estimate: float, least: float, tail: float, spent: float) -> float:
         """The smallest value with a larger tail, rounded outwards."""
         largest = self._largest_variance(spent)
-        if self._tail(estimate, least, largest) > tail:
+
+        def held(theta: float) -> bool:
+            return any(one > tail for one in self._tails(estimate, theta, largest))
+
+        if held(least):
             return least
         low, high = least, max(estimate, least)
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            low, high = (low, middle) if self._tail(estimate, middle, largest) > tail else (middle, high)
+            low, high = (low, middle) if held(middle) else (middle, high)
         return low
 
     def _table(self, estimate: float, least: float, tails: Floats) -> Floats:
@@ -221,7 +228,7 @@ class Contributions:
         first = self._end(estimate, least, CERTAIN, CERTAIN)
         last = -self._mirrored._end(-estimate, -float(self.worth.max()), CERTAIN, CERTAIN)
         theta, largest = np.linspace(first, last, UNCERTAIN), self._largest_variance(SPENT * float(tails.min()))
-        reached = np.maximum.accumulate([self._tail(estimate, one, largest) for one in theta.tolist()])
+        reached = np.maximum.accumulate([max(self._tails(estimate, one, largest)) for one in theta.tolist()])
         place = np.searchsorted(reached, tails, side="right")
         return np.asarray(theta[np.clip(place - 1, 0, theta.size - 1)])
 
@@ -231,11 +238,13 @@ class Contributions:
             return np.inf
         return float(upper_quantiles(self.rates[None, :], self.seen[None, :], np.array([[spent]]))[0, 0])
 
-    def _tail(self, estimate: float, theta: float, largest: float) -> float:
-        """P(the estimate is at least so large) at the least favourable numbers with that value."""
-        people = self._people(self._least_favourable(estimate, theta, largest), theta)
-        kinds = np.flatnonzero(people)
-        return _Sum.of(self, kinds, people[kinds]).tail(self.n * estimate)
+    def _tails(self, estimate: float, theta: float, largest: float) -> Iterator[float]:
+        """P(the estimate is at least so large) at the least favourable numbers with that value; in a sample, of which
+        a few people of one kind may all be missed, also at some between those and the least variable ones."""
+        for shares in self._least_favourable(estimate, theta, largest):
+            people = self._people(shares, theta)
+            kinds = np.flatnonzero(people)
+            yield _Sum.of(self, kinds, people[kinds]).tail(self.n * estimate)
 
     def _people(self, shares: Floats, theta: float) -> Counts:
         """Whole numbers with these shares, up to a few people who raise their value to θ, or as little above as can
@@ -250,7 +259,7 @@ class Contributions:
             missing -= float(self.worth[kind])
         return people
 
-    def _least_favourable(self, estimate: float, theta: float, largest: float) -> Floats:
+    def _least_favourable(self, estimate: float, theta: float, largest: float) -> Iterator[Floats]:
         """Shares of all kinds with value θ: of the pair with the largest bound, or as much of it as the variance may
         grow beyond that of the pair with the least."""
         near = NEAR * float(np.ptp(self.values))
@@ -262,11 +271,13 @@ class Contributions:
         wide, narrow = int(self._bounds(high, low, share, estimate, theta).argmax()), int(variance.argmin())
         over, room = float(variance[wide] - largest), float(variance[wide] - variance[narrow])
         part = 1 - min(over / room, 1.0) if over > 0 and room > 0 else 1.0
-        shares = np.zeros(self.worth.size)
-        for place, weight in ((wide, part), (narrow, 1 - part)):
-            shares[high[place]] += weight * share[place]
-            shares[low[place]] += weight * (1 - share[place])
-        return shares
+        mixtures = MIXTURES[self.population > FEW] if self.n < self.population and room > 0 else 1
+        for weight in np.linspace(part, 0.0, mixtures).tolist():
+            shares = np.zeros(self.worth.size)
+            for place, some in ((wide, weight), (narrow, 1 - weight)):
+                shares[high[place]] += some * share[place]
+                shares[low[place]] += some * (1 - share[place])
+            yield shares
 
     def _bounds(self, high: Counts, low: Counts, share: Floats, estimate: float, theta: float) -> Floats:
         """The logarithm of Chernoff's bound over n, for pairs of kinds."""
