@@ -8,8 +8,9 @@ bootstrap, balanced repeated replication and Fay's variant, and raked replicates
 the shares that were seen and counts clusters as if they were equal, ours are at those of the hypothesis with what
 unequal clusters are worth, so that p-values agree in the limit only (tests/estimate/reports has ours written out).
 Wherever the variance between units is below the known noise of randomisation, ours is that noise, and the comparison
-is with the larger one; and a finite population reduces only what exceeds it in each stratum, whose variance is R's without its correction less R's with it alone. Needs `Rscript` with
-the package survey (Debian: r-cran-survey). Run with `python -m audit.estimate.r_survey`.
+is with the larger one; and a finite population reduces only what exceeds it in each stratum, whose
+variance is R's without its correction less R's with it alone. Needs `Rscript` with the package survey (Debian:
+r-cran-survey). Run with `python -m audit.estimate.r_survey`.
 """
 
 from __future__ import annotations
