@@ -12,10 +12,12 @@ from extremal.certificate.proofs.questions import Agreements
 from extremal.certificate.proofs.sets import Sets
 from extremal.certificate.proofs.squares import Squares
 from extremal.certificate.proofs.yes_no import YesNo
+from extremal.certificate.reading import MOST_DIGITS
 from extremal.certificate.verify import Verdict, Verification, enclosure, verify
 
 __all__ = [
     "KINDS",
+    "MOST_DIGITS",
     "Agreements",
     "Certificate",
     "Chords",

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Dual, NotKnown, Proof, Squares, enclosure
-from extremal.certificate.reading import MOST_DIGITS
+from extremal.certificate import MOST_DIGITS, Dual, NotKnown, Proof, Squares, enclosure
 from extremal.errors import InvalidParameter
 from extremal.exact import decimal_text
 from extremal.exact.weights import WEIGHT_BITS, Floats
