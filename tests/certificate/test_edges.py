@@ -298,6 +298,12 @@ def test_what_is_less_than_nothing_by_less_than_a_unit_is_not_definite() -> None
     matrix._refuse_indefinite(np.diag([1 << 90, 1 << 40, 0]).astype(object), 1 << 10, none, 1)
 
 
+def test_a_matrix_that_is_larger_off_its_diagonal_is_refused_before_any_factor() -> None:
+    whole = np.array([[1, 100, 0], [100, 1, 0], [0, 0, 1]], dtype=object) << 40
+    with pytest.raises(Refused, match="off the diagonal"):
+        matrix._refuse_indefinite(whole, 1, np.zeros((2, 2), dtype=object), 1)
+
+
 def test_a_factor_is_only_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever matrix is proposed, what is not dominant after it is not shown to be definite."""
     whole = np.full((4, 4), -2, dtype=object)
