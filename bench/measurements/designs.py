@@ -36,6 +36,9 @@ MOST = {  # relative gaps that are promised, by ε where they depend on it
     ("CDF in 13 bits", 1000): (0.12,),
     ("ranges", 100): (0.024, 0.01, 0.01, 0.01),
     ("skewed CDF", 100): (0.024, 0.01, 0.01, 0.01),
+    ("ranges", 1000): (0.08,),
+    ("skewed CDF", 1000): (0.08,),
+    ("small δ, CDF", 1000): (0.05,),
     ("small δ, KL", 8): (1e-3,),
     ("small δ, KL", 30): (1e-3,),
     ("small δ, shares", 8): (1e-3,),
@@ -46,6 +49,10 @@ MOST = {  # relative gaps that are promised, by ε where they depend on it
     ("seven hypotheses, worst", 20): (1e-6,),
     ("PML, list", 8): (1e-6,),
     ("PML, ball", 8): (1e-6,),
+    ("PML, skewed ball", 8): (1e-6,),
+    ("PML, information of another prior", 20): (0.001,),
+    ("least favourable shares", 20): (0.01,),
+    ("least favourable CDF", 20): (0.01,),
     ("PML, shares", 20): (0.005,),
     ("LIP, shares", 40): (0.01,),
 }
@@ -112,6 +119,7 @@ def _asked(ex: Any, kind: str, k: int, epsilon: float) -> tuple[Any, Any]:
         "CDF in 13 bits": lambda: (pure, ex.CDF(k)),
         "ranges": lambda: (pure, ex.Ranges(k)),
         "skewed CDF": lambda: (pure, ex.CDF((skew / skew.sum()).tolist())),
+        "small δ, CDF": lambda: (small, ex.CDF(k)),
         "small δ, KL": lambda: (small, ex.KL(p, q)),
         "small δ, shares": lambda: (small, ex.Frequencies(k)),
         "δ = 0.05, KL": lambda: (large, ex.KL(p, q)),
@@ -121,6 +129,10 @@ def _asked(ex: Any, kind: str, k: int, epsilon: float) -> tuple[Any, Any]:
         "PML, shares": lambda: (ex.PML(epsilon, zipf), ex.Frequencies(zipf)),
         "LIP, shares": lambda: (ex.LIP(epsilon, zipf), ex.Frequencies(zipf)),
         "PML, ball": lambda: (ex.PML(epsilon, ex.SourceClass.ball([1 / k] * k, 0.05)), ex.KL(p, q)),
+        "PML, skewed ball": lambda: (ex.PML(epsilon, ex.SourceClass.ball(zipf, 0.05)), ex.KL(p, q)),
+        "PML, information of another prior": lambda: (ex.PML(epsilon, zipf), ex.MutualInformation(p)),
+        "least favourable shares": lambda: (pure, ex.Frequencies(ex.SourceClass.ball(zipf, 0.05))),
+        "least favourable CDF": lambda: (pure, ex.CDF(ex.SourceClass.ball(zipf, 0.05))),
     }
     return makers[kind]()
 
