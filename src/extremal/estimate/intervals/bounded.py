@@ -86,7 +86,7 @@ def upper_tails(values: Floats, counts: Floats) -> Floats:
     from the mean to c_max between s = 0 and 1.
 
     >>> upper_tails(np.array([[-0.3, 0.7]]), np.array([[9.0, 1.0]])).round(3).tolist()  # 0.3 or less of ten
-    [0.144]
+    [0.15]
     """
     top = values.max(axis=1)
     found = np.where(top < 0, 0.0, _HALF)

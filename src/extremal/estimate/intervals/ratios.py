@@ -93,7 +93,7 @@ def ratio_limits(ratios: Sequence[Ratio], level: float) -> Floats:
 
     >>> half = Ratio(np.array([0.0, 1.0, 0.0]), np.array([1.0, 1.0, 0.0]), np.array([0.5, 0.1, 0.4]), 50, (0, 1), True)
     >>> ratio_limits([half], 0.95).round(3).tolist()  # 5 of 30, whoever else reported
-    [[0.064, 0.346]]
+    [[0.068, 0.345]]
     """
     found = np.zeros((len(ratios), 2))
     rest = []
