@@ -95,11 +95,12 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
 def _narrowed(channel: ExactColumns, goal: WorkloadGoal, prior: Prior) -> Around:
     """Rationals around the cost at one prior, with more bits where the first leave room for two doubles: what a report
     of probability next to 0 tells takes more than others."""
-    for more in MORE_BITS if min(channel.r, channel.m) <= MANY else MORE_BITS[:1]:
+    allowed = MORE_BITS if min(channel.r, channel.m) <= MANY else MORE_BITS[:1]
+    for more in allowed:
         try:
             low, high = _around(cost_at(channel, goal, prior, more=more))
         except NotKnown:
-            if more == MORE_BITS[-1] or min(channel.r, channel.m) > MANY:
+            if more == allowed[-1]:
                 raise
             continue
         if low == inf or high - low <= NARROW * low:
@@ -335,8 +336,9 @@ def cost_at(channel: ExactColumns, goal: WorkloadGoal, prior: Prior, slope: bool
         try:
             if orbits:
                 return _by_counts(channel, rows, unknown, orbits, prior)
-            way = _by_rows if channel.m >= channel.r and possible else _by_reports
-            return way(channel, rows, unknown, prior, slope, more)
+            if channel.m >= channel.r and possible:
+                return _by_rows(channel, rows, unknown, prior, slope, more)
+            return _by_reports(channel, rows, unknown, prior, slope)
         except ZeroDivisionError:
             raise NotKnown("the information cannot be inverted", "k", channel.r) from None
 
@@ -411,9 +413,7 @@ def _by_residual(found: Information, rows: CentredStatistics) -> arb | None:
     return arb(rows.scale * unit) * (value / (1 + share) - lost).union(above)
 
 
-def _by_reports(
-    channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool, _: int
-) -> Cost:
+def _by_reports(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool) -> Cost:
     """F = (tr W_c − tr (ρD + QᵀQ)⁻¹QᵀW_cQ)/ρ, D = diag(m)."""
     unit, marginals = fmpq(1, channel.view.denominator), channel.marginals(prior)
     read = _read(channel.weights, marginals)

@@ -182,14 +182,11 @@ def _small_delta(problem: Problem, utility: Workload, privacy: LDP, likely: Like
 
 
 def _matrix(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> tuple[Proof, ...]:
-    """The matrix inequality of ε-LDP, which δ weakens by δ times its prices, unless floats hold it nowhere."""
+    """The matrix inequality of ε-LDP, which δ weakens by δ times its prices."""
     left = problem.seconds_left
     seconds = MATRIX_SECONDS if left is None else min(MATRIX_SECONDS, left / 3)
     coordinates = Coordinates(groups.prior, groups.rows)
-    try:
-        bound = best_inequality(coordinates, privacy.epsilon, seconds, delta=privacy.delta)
-    except np.linalg.LinAlgError:
-        return ()
+    bound = best_inequality(coordinates, privacy.epsilon, seconds, delta=privacy.delta)
     return (bound.proof(privacy, utility, groups.groups),)
 
 

@@ -510,8 +510,6 @@ def _symmetric(numbers: Floats, i: Blocks, j: Blocks, count: int) -> Floats:
 
 
 def _finished(coordinates: Coordinates, search: _Search, blocks: Blocks | None) -> Inequality:
-    if not search.d.size:  # priors so far apart that the inequality is singular in floats
-        raise np.linalg.LinAlgError
     small = search.small if search.small.size else None
     z = _z(coordinates, search.objective, search.d, small)
     bound = math.exp(search.value)

@@ -97,21 +97,15 @@ class Plain:
     level: float
 
     def at(self, n: int) -> Reached:
-        """With n answers."""
+        """With n answers, or n reports."""
         return self.widths.at(self.effect.worth(n, self.level))
 
 
 @dataclass(frozen=True, eq=False)
-class Thinned:
-    """Of people who are not drawn one by one."""
+class Thinned(Plain):
+    """The same with randomisation."""
 
     widths: SurveyWidths
-    effect: DesignEffect
-    level: float
-
-    def at(self, n: int) -> Reached:
-        """With n reports."""
-        return self.widths.at(self.effect.worth(n, self.level))
 
     def each(self, n: int) -> Floats:
         """With n reports."""
