@@ -19,7 +19,6 @@ from extremal.optimize import Design
 from extremal.optimize.workload.inequality import best_lift_inequality
 from extremal.optimize.workload.leakage import around_lifts
 from extremal.optimize.workload.lifts import Coordinates
-from extremal.optimize.workload.mechanisms import without_dust
 from extremal.simulate import Simulation
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 from support.checkers import checker_says_of
@@ -388,13 +387,6 @@ def test_a_report_that_identifies_a_rare_input_is_no_dust() -> None:
     found = ex.design(ex.LDP(50), ex.Frequencies(["1/20000000000000", "13656/20000", "6343999999999/20000000000000"]))
     assert math.isfinite(found.value)
     assert ex.verify(found).privacy == "proved"
-
-
-def test_dust_that_the_cost_needs_stays() -> None:
-    points = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
-    theta = np.array([0.5 - 1e-10, 0.5 - 1e-10, 1e-10, 1e-10])
-    assert (without_dust(points, theta, np.eye(2)) == theta).all()
-    assert (without_dust(points[:1], theta, np.eye(1))[2:] == 0).all()
 
 
 def drawn(seed: int, count: int, k: int) -> np.ndarray:

@@ -1,9 +1,8 @@
 """From weights on patterns to a mechanism in exact weights.
 
 A design in floats has far more outputs than it needs: only Σθ D and Σθ DDᵀ matter, so at most k(k+1)/2 patterns suffice
-(Carathéodory). Reports that nobody will ever see, with probabilities below 2·10⁻⁹, are folded into others where the
-cost stays the same. The rows are then made to sum to one to the last float, and `Mechanism.from_matrix` rounds to
-integers and mixes a constant into what rounding broke."""
+(Carathéodory). The rows are then made to sum to one to the last float, and `Mechanism.from_matrix` rounds to integers
+and mixes a constant into what rounding broke."""
 
 from __future__ import annotations
 
@@ -14,20 +13,18 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from extremal.mechanism import Mechanism
-from extremal.optimize.dust import nearest
 from extremal.optimize.workload.lifts import Floats, Sets
 from extremal.privacy import Notion
 
 FAINT = 1e-9  # weights below this, relative to the largest, are dust of the interior-point method
-DUST = 2e-9  # probability of a report, for the input that makes it likeliest: the largest lift is at least 1
-WORTHLESS = 1e-9  # relative: what folding dust may add to the cost
+WORTHLESS = 1e-9  # relative: what faint weights may take off the cost
 UNBALANCED = 1e-9  # relative: sums of rows further apart are no rounding
 MOST_REDUCED = 2000  # patterns: two seconds on 40 inputs; beyond, the reduction costs more than the outputs
 
 
 def reduced(points: Floats, theta: Floats, statistics: Floats, limited: Floats | None = None) -> Floats:
     """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need; the same
-    `limited`·θ too, if it is given. `statistics` is B, by which dust is judged."""
+    `limited`·θ too, if it is given. `statistics` is B, by which faint weights are judged."""
     kept = np.where(theta > FAINT * theta.max(), theta, 0.0)
     if not _is_as_good(points, kept, theta, statistics):  # a rare input has a report of its own
         kept = np.where(theta > FAINT**2 * theta.max(), theta, 0.0)
@@ -35,18 +32,7 @@ def reduced(points: Floats, theta: Floats, statistics: Floats, limited: Floats |
     n, rows = points.shape[0], np.zeros((0, theta.size)) if limited is None else limited
     if n * (n + 1) // 2 + n + 1 + len(rows) < used.size <= MOST_REDUCED:
         kept[used] = fewest(np.vstack([second_moments(points[:, used]), rows[:, used]]), theta[used])
-    return without_dust(points, kept, statistics)
-
-
-def without_dust(points: Floats, theta: Floats, statistics: Floats) -> Floats:
-    """The weights with those below `DUST` given to the nearest of the others, unless the cost needs them, or floats
-    cannot tell."""
-    heavy = theta >= DUST * theta.sum()
-    folded = np.where(heavy, theta, 0.0)
-    if not heavy.all():
-        to = np.flatnonzero(heavy)[nearest(points[:, ~heavy], points[:, heavy])]
-        np.add.at(folded, to, theta[~heavy])
-    return folded if _is_as_good(points, folded, theta, statistics) else theta
+    return kept
 
 
 def _is_as_good(points: Floats, fewer: Floats, theta: Floats, statistics: Floats) -> bool:

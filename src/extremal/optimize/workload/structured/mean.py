@@ -25,7 +25,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.problem import decimal, shortened
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircase_deviations
-from extremal.optimize.workload.mechanisms import FAINT, balanced, without_dust
+from extremal.optimize.workload.mechanisms import FAINT, balanced
 
 Exact = npt.NDArray[np.object_]
 
@@ -266,7 +266,6 @@ def grid_columns(design: OneStatistic, epsilon: float) -> Floats:
     """The mechanism on the design's own values, in floats, rows summing to one."""
     theta, coordinates = np.where(design.theta > FAINT * design.theta.max(), design.theta, 0.0), design.coordinates
     deviations = staircase_deviations(design.columns, coordinates.prior, math.expm1(epsilon))
-    theta = without_dust(coordinates.points(deviations), theta, coordinates.statistics)
     used = theta > 0
     columns = np.where(design.columns[:, used], 1.0, math.exp(-epsilon))
     weights = balanced(columns, theta[used] / (coordinates.prior @ columns))
