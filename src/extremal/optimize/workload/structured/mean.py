@@ -264,11 +264,9 @@ def cells_for(values: Floats, prior: Floats, count: int) -> npt.NDArray[np.intp]
 
 def grid_columns(design: OneStatistic, epsilon: float) -> Floats:
     """The mechanism on the design's own values, in floats, rows summing to one."""
-    theta, coordinates = np.where(design.theta > FAINT * design.theta.max(), design.theta, 0.0), design.coordinates
-    deviations = staircase_deviations(design.columns, coordinates.prior, math.expm1(epsilon))
-    used = theta > 0
+    used = design.theta > FAINT * design.theta.max()
     columns = np.where(design.columns[:, used], 1.0, math.exp(-epsilon))
-    weights = balanced(columns, theta[used] / (coordinates.prior @ columns))
+    weights = balanced(columns, design.theta[used] / (design.coordinates.prior @ columns))
     matrix = columns * weights
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
