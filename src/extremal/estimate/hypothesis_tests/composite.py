@@ -331,7 +331,7 @@ def _rao_scott(
     """n·|mean score|², with Rao and Scott's second-order correction; `scores` has a row for each value that occurs."""
     from scipy.special import fdtrc
 
-    moved = survey.deviations(scores) * np.sqrt(survey.n)
+    moved = survey.plausible_deviations(scores, 0.0, alpha, degrees) * np.sqrt(survey.n)
     gram = moved @ moved.T if len(moved) < moved.shape[1] else moved.T @ moved  # the same eigenvalues
     trace, squares = float(np.trace(gram)), float((gram**2).sum())
     mean = survey.shares @ scores

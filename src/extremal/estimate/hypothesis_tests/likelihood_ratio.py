@@ -261,8 +261,8 @@ def _surveyed_ratio(
     if not np.isfinite(ratios[outputs]).all():  # a report decides at once
         total = _total(seen, *both, ratios)
         return LikelihoodRatioTest(total, float(total < 0), alpha, math.inf, 0.0, 1.0, n, False, words)
-    spread = survey.deviations(ratios[outputs][:, None])
     known = np.where(np.isfinite(ratios), ratios, 0.0)
+    spread = survey.plausible_deviations(ratios[outputs][:, None], float(both[0] @ known), 2 * alpha, degrees)
     means = mechanism.matrix @ known
     randomised = float(p0 @ (mechanism.matrix @ known**2 - means**2)) * survey.noise
     error = math.sqrt(max(float((spread**2).sum()), randomised))

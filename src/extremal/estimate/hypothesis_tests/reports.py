@@ -15,11 +15,11 @@ from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.reports.counts import refuse_counted_rows
-from extremal.estimate.reports.degrees import Degrees
+from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import named_files, read_columns
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.sampling import DrawnSample
+from extremal.estimate.reports.sampling import DrawnSample, hidden_variances, moved_share
 from extremal.estimate.reports.tally import NO_REPORT, Batch, Reports, Tally, refuse_no_mechanism
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -101,6 +101,18 @@ class Surveyed:
         """Of the mean of scores, a row for each value that occurs: a row for each unit, squares add up to the
         variance."""
         return self.drawn.of_labels(self.codes, len(self.values)) @ scores
+
+    def plausible_deviations(self, scores: Floats, null: float, alpha: float, degrees: Degrees) -> Floats:
+        """The same, each score's scaled to the variance that it would have where a limit of level 1 − alpha is, on the
+        side of its mean under the null hypothesis: units that happen to be alike may hide part of it."""
+        found = self.deviations(scores)
+        mean, variance = self.shares @ scores, (found**2).sum(axis=0)
+        end = np.where(mean < null, scores.max(axis=0), scores.min(axis=0)) - mean
+        apart = self.drawn.strata_apart(self.codes, len(self.values)) @ scores
+        hidden = hidden_variances(apart.T, end[:, None], self.drawn.unseen)[:, 0]
+        moved = moved_share(variance, reach(1 - alpha, degrees), end, hidden)
+        there = np.maximum((1 - moved) * (variance + moved * hidden), variance)
+        return np.asarray(found * np.sqrt(np.divide(there, variance, out=np.ones_like(end), where=variance > 0)))
 
 
 def surveyed(given: Reports, sample: Sample) -> Surveyed:
