@@ -44,8 +44,9 @@ PAIRS_FROM = 0.4  # below this ε, N adds less than a thousandth
 HALVED_FROM = 32  # inputs: below, two small decompositions take as long as one
 FAR = 30.0  # log d stays within this of its start: no overflow
 SHRINK = (1e-9, 1e-7, 1e-5, 1e-3)  # of Z, until the exact check has room
-GUARDS = (0.3, 0.1, 0.03, 0.01, 1e-3)  # γ: the first finds the region, and the last costs some γ² of the bound
-CLIMBS = 3  # from the best point met: a step out of the domain stops L-BFGS-B
+GUARDS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)  # γ: the first is easy, and the last costs some γ² of the bound
+STEEP = 2.5  # ε from which a search that starts without γ may end at half of the bound
+CLIMBS = 8  # from the best point met: a step out of the domain stops L-BFGS-B
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +136,7 @@ class _Statistics:
 def _guarded(coordinates: Coordinates, guard: float) -> Floats:
     """√(BᵀB + guard²·s·K), symmetric: K = UᵀD⁻¹U and s = tr(B·UᵀDU·Bᵀ)/(k−1), D = diag(p) where p is not too small."""
     u, b = coordinates.basis, coordinates.statistics
-    d = np.maximum(coordinates.prior, LEAST[0] / coordinates.k)
+    d = np.maximum(coordinates.prior, 1 / coordinates.k)
     scale = float(((b @ u.T) ** 2 @ d).sum()) / b.shape[1]
     values, vectors = np.linalg.eigh(b.T @ b + guard**2 * scale * (u.T / d) @ u)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
@@ -320,9 +321,10 @@ def best_inequality(
     end = clock() + seconds
     with_pairs = epsilon > PAIRS_FROM if pairs is None else pairs
     found = [Inequality.of_inputs(coordinates)]
+    both = epsilon > STEEP and with_pairs and coordinates.k <= MOST_BLOCKS
     if coordinates.determined:
-        found += _unguarded(coordinates, epsilon, end, with_pairs, clock, delta)
-    if len(found) == 1:
+        found += _unguarded(coordinates, epsilon, end - seconds / 2 * both, with_pairs, clock, delta)
+    if both or len(found) == 1:
         make = partial(_Objective, coordinates, epsilon, _blocks(coordinates.k) if with_pairs else None, delta=delta)
         found += _approached(coordinates, make, with_pairs, end, clock)
     return max(found, key=lambda one: one.bound)
@@ -391,14 +393,15 @@ def _approached(coordinates: Coordinates, make: Maker, pairs: bool, end: float, 
     d, start = np.zeros(0), np.zeros((0, 0))
     for guard in GUARDS:
         search = _Search(make(guard), end, clock)
-        blocks = search.objective.blocks
-        if d.size:
-            _climb_from(search, np.log(d))
-        else:
+        blocks = search.objective.blocks if pairs else None
+        if not d.size:
             _without_pairs(search, coordinates)
-        if search.d.size and pairs and blocks is not None:
+            d = search.d
+        elif blocks is None:
+            _climb_from(search, np.log(d))
+        if d.size and blocks is not None:
             count = int(blocks.max()) + 1
-            _with_pairs(search, search.d / search.d.sum(), start if start.size else np.zeros((count, count)), blocks)
+            _with_pairs(search, d / d.sum(), start if start.size else np.zeros((count, count)), blocks)
         if not search.d.size:
             break
         found.append(_finished(coordinates, search, blocks))
@@ -493,7 +496,7 @@ def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> No
     with contextlib.suppress(_Late):
         while x[k:].any() and search.meet(d, _symmetric(x[k:] * unit, i, j, count)) is None:
             x[k:] = np.where(x[k:] > x[k:].max() / 64, x[k:] / 2, 0.0)
-    for _ in range(3):
+    for _ in range(CLIMBS):
         search.climb(function, x, [(y - FAR, y + FAR) for y in x[:k]] + [(0.0, None)] * i.size)
         if not search.small.size:
             return
