@@ -19,7 +19,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -58,6 +58,8 @@ class Inequality:
     blocks: Blocks | None
     bound: float
     z: Floats
+    following: Inequality | None = None
+    """The next best, should the kernel refuse this one."""
 
     def proof(
         self,
@@ -73,6 +75,8 @@ class Inequality:
                 held = proven((within(found),), privacy, utility)
                 if held:
                     return held[0]
+        if self.d.size and self.following is not None:
+            return self.following.proof(privacy, utility, groups, within)
         return within(revealed_inputs(utility))
 
     @classmethod
@@ -327,7 +331,16 @@ def best_inequality(
     if both or len(found) == 1:
         make = partial(_Objective, coordinates, epsilon, _blocks(coordinates.k) if with_pairs else None, delta=delta)
         found += _approached(coordinates, make, with_pairs, end, clock)
-    return max(found, key=lambda one: one.bound)
+    return _chained(found)
+
+
+def _chained(found: list[Inequality]) -> Inequality:
+    """The best of them, which knows the others in their order."""
+    ascending = sorted(found, key=lambda one: one.bound)
+    best = ascending[0]
+    for one in ascending[1:]:
+        best = replace(one, following=best)
+    return best
 
 
 def _blocks(k: int) -> Blocks:
@@ -384,7 +397,7 @@ def best_lift_inequality(
             found.append(_finished(coordinates, both if both.value > plain.value else plain, every))
     if len(found) == 1:
         found += _approached(coordinates, partial(_LiftObjective, coordinates, below, above), True, end, clock)
-    return max(found, key=lambda one: one.bound)
+    return _chained(found)
 
 
 def _approached(coordinates: Coordinates, make: Maker, pairs: bool, end: float, clock: Clock) -> list[Inequality]:
@@ -532,6 +545,7 @@ def _z(coordinates: Coordinates, objective: _Objective, d: Floats, small: Floats
     for basis, b, part in zip(parts.bases, parts.statistics, parts.split(r), strict=True):
         inner = basis.T @ part @ basis
         values, vectors = np.linalg.eigh(b @ inner @ b.T)
+        values = np.maximum(values, SINGULAR * values[-1])  # another order of sums than the search had
         h = inner @ b.T @ (vectors / np.sqrt(values)) @ vectors.T
         undo = np.linalg.pinv(b)
         first = h @ undo.T
