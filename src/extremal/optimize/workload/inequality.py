@@ -45,7 +45,8 @@ HALVED_FROM = 32  # inputs: below, two small decompositions take as long as one
 FAR = 30.0  # log d stays within this of its start: no overflow
 SHRINK = (1e-9, 1e-7, 1e-5, 1e-3)  # of Z, until the exact check has room
 GUARDS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)  # γ: the first is easy, and the last costs some γ² of the bound
-STEEP = 2.5  # ε from which a search that starts without γ may end at half of the bound
+FAR_BELOW = 2.0  # times a bound: where randomised response costs more, a search that starts with γ may end higher
+HALVINGS = 12  # of a first N that leads out of the domain; beyond, it is d that does
 CLIMBS = 8  # from the best point met: a step out of the domain stops L-BFGS-B
 
 
@@ -325,10 +326,11 @@ def best_inequality(
     end = clock() + seconds
     with_pairs = epsilon > PAIRS_FROM if pairs is None else pairs
     found = [Inequality.of_inputs(coordinates)]
-    both = epsilon > STEEP and with_pairs and coordinates.k <= MOST_BLOCKS
     if coordinates.determined:
-        found += _unguarded(coordinates, epsilon, end - seconds / 2 * both, with_pairs, clock, delta)
-    if both or len(found) == 1:
+        found += _unguarded(coordinates, epsilon, end, with_pairs, clock, delta)
+    if len(found) == 1 or (
+        coordinates.k <= MOST_BLOCKS and FAR_BELOW * found[-1].bound < _responding(coordinates, epsilon)
+    ):
         make = partial(_Objective, coordinates, epsilon, _blocks(coordinates.k) if with_pairs else None, delta=delta)
         found += _approached(coordinates, make, with_pairs, end, clock)
     return _chained(found)
@@ -404,8 +406,8 @@ def _approached(coordinates: Coordinates, make: Maker, pairs: bool, end: float, 
     """A bound for each γ, climbed from where the last one was best."""
     found: list[Inequality] = []
     d, start = np.zeros(0), np.zeros((0, 0))
-    for guard in GUARDS:
-        search = _Search(make(guard), end, clock)
+    for left, guard in zip(range(len(GUARDS), 0, -1), GUARDS, strict=True):
+        search = _Search(make(guard), clock() + (end - clock()) / left, clock)
         blocks = search.objective.blocks if pairs else None
         if not d.size:
             _without_pairs(search, coordinates)
@@ -439,6 +441,22 @@ def _climb_from(search: _Search, origin: Floats) -> None:
     search.climb(by_d, origin, [(y - FAR, y + FAR) for y in origin])
 
 
+def _inverse_of_response(coordinates: Coordinates, growth: float) -> Floats:
+    """What randomised response leaves unknown of the point d: the inverse of Σθddᵀ."""
+    p, k = coordinates.prior, coordinates.k
+    points = coordinates.points(staircase_deviations(np.eye(k, dtype=np.bool_), p, growth))
+    information = (points * ((1 + growth * p) / (k + growth))) @ points.T
+    return np.asarray(np.linalg.inv(information), dtype=np.float64)
+
+
+def _responding(coordinates: Coordinates, epsilon: float) -> float:
+    """The cost of randomised response; 0 where floats do not hold it."""
+    with contextlib.suppress(np.linalg.LinAlgError):
+        b = coordinates.statistics
+        return float(np.einsum("ij,jk,ik->", b, _inverse_of_response(coordinates, math.expm1(epsilon)), b))
+    return 0.0
+
+
 def _singles(coordinates: Coordinates, epsilon: float) -> tuple[Floats, Floats] | None:
     """(d, N) for which the inequality is tight at randomised response, which large ε leads to; None below e^ε + 1 = k.
 
@@ -449,11 +467,9 @@ def _singles(coordinates: Coordinates, epsilon: float) -> tuple[Floats, Floats] 
     p, k, growth = coordinates.prior, coordinates.k, math.expm1(epsilon)
     if growth + 2 <= k or not p.all():
         return None
-    points = coordinates.points(staircase_deviations(np.eye(k, dtype=np.bool_), p, growth))
     a = 1 + growth * p
-    information = (points * (a / (k + growth))) @ points.T
     try:
-        z = coordinates.covariance(np.asarray(np.linalg.inv(information), dtype=np.float64))
+        z = coordinates.covariance(_inverse_of_response(coordinates, growth))
     except np.linalg.LinAlgError:
         return None
     slope = z @ coordinates.rows.T @ coordinates.rows @ z
@@ -507,7 +523,9 @@ def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> No
 
     x = np.append(np.log(d), start[i, j] / unit)
     with contextlib.suppress(_Late):
-        while x[k:].any() and search.meet(d, _symmetric(x[k:] * unit, i, j, count)) is None:
+        for _ in range(HALVINGS):
+            if not x[k:].any() or search.meet(d, _symmetric(x[k:] * unit, i, j, count)) is not None:
+                break
             x[k:] = np.where(x[k:] > x[k:].max() / 64, x[k:] / 2, 0.0)
     for _ in range(CLIMBS):
         search.climb(function, x, [(y - FAR, y + FAR) for y in x[:k]] + [(0.0, None)] * i.size)
