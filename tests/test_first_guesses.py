@@ -1,7 +1,12 @@
 """What people type first: a name from elsewhere, labels in place of their number, a mistake. Each ends in advice."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import extremal as ex
@@ -207,3 +212,147 @@ def test_a_design_says_what_its_mechanism_does() -> None:
     with pytest.raises(AttributeError, match="'nothing'$"):
         d.nothing  # noqa: B018
     assert not hasattr(d, "_nothing")
+
+
+# -- numbers with labels in another order than the inputs, as value_counts(normalize=True) returns them
+
+NO_YES = ex.randomized_response(["no", "yes"], 3)
+COUNTS = {"no": 60, "yes": 40}
+FOUND = ex.estimate_frequencies(COUNTS, NO_YES)
+TABLE = ex.estimate_crosstab({"y": ["no", "yes", "no"] * 9, "g": ["f", "m", "m"] * 9}, {"y": NO_YES, "g": None})
+P = pd.Series({"yes": 0.3, "no": 0.7})
+Q = pd.Series({"yes": 0.6, "no": 0.4})
+A = pd.Series({"yes": 5.0, "no": 1.0})
+ROW = pd.DataFrame([[5.0, 1.0]], columns=["yes", "no"], index=["a statistic"])
+SQUARE = pd.DataFrame([[0.8, 0.2], [0.4, 0.6]], index=["yes", "no"], columns=["yes", "no"])
+CELLS = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], index=["yes", "no"], columns=["m", "f"])
+LOSSES = pd.DataFrame([[0.0, 2.0], [1.0, 0.0]], index=["yes", "no"], columns=["yes", "no"])
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "test_distribution": lambda f: ex.test_distribution(COUNTS, NO_YES, f(P)).statistic,
+    "test_hypotheses": lambda f: ex.test_hypotheses(COUNTS, NO_YES, f(P), f(Q)).statistic,
+    "a list of hypotheses": lambda f: ex.test_hypotheses(COUNTS, NO_YES, [f(P), f(Q)]).posterior,
+    "sequential_test": lambda f: ex.sequential_test(NO_YES, f(P), f(Q)).expected_n(),
+    "error_exponent": lambda f: ex.error_exponent(NO_YES, f(P), f(Q)),
+    "error_region": lambda f: ex.theory.error_region(NO_YES, f(P), f(Q)).vertices,
+    "estimate_frequencies": lambda f: ex.estimate_frequencies({0: 9, 1: 5, 2: 4}, THREE, prior=f(SKEWED)).estimate,
+    "linear": lambda f: FOUND.linear(f(A)).estimate,
+    "contrast": lambda f: FOUND.contrast(f(A - 3)).estimate,
+    "mean": lambda f: FOUND.mean(f(A)).estimate,
+    "total": lambda f: FOUND.total(1000, f(A)).estimate,
+    "plot": lambda f: FOUND.plot(truth=f(P)).axes[0].lines[1].get_xdata(),
+    "crosstab.linear": lambda f: TABLE.linear(f(CELLS)).estimate,
+    "estimate_workload": lambda f: ex.estimate_workload(COUNTS, NO_YES, f(ROW)).estimate,
+    "rows of a workload": lambda f: ex.estimate_workload(COUNTS, NO_YES, [f(A)]).estimate,
+    "plan": lambda f: ex.plan(NO_YES, n=300, prior=f(P)).widest,
+    "plan of labels": lambda f: ex.plan(inputs=["no", "yes"], epsilon=1, n=300, prior=f(P)).widest,
+    "plan of a workload": lambda f: ex.plan(NO_YES, n=300, prior=f(P), workload=ex.Mean([0, 1], [0.5, 0.5])).half_width,
+    "plan_test": lambda f: ex.plan_test(NO_YES, p0=f(P), p1=[0.5, 0.5], n=300).power,
+    "transition": lambda f: ex.plan_test(NO_YES, p0=f(P), transition=f(SQUARE), n=300).power,
+    "marginal": lambda f: NO_YES.marginal(f(P)),
+    "posterior": lambda f: NO_YES.posterior(f(P)),
+    "explain": lambda f: str(NO_YES.explain(f(P))),
+    "explain several": lambda f: str(ex.Questionnaire({"q": NO_YES}).explain({"q": f(P)})),
+    "leakage": lambda f: ex.theory.leakage_distribution(NO_YES, f(P)).mean,
+    "from_matrix": lambda f: ex.Mechanism.from_matrix(f(SQUARE), inputs=["no", "yes"], outputs=["no", "yes"]).hash,
+    "closed form": lambda f: ex.pml_binary(f(P), 0.4, inputs=["no", "yes"]).hash,
+}
+THREE = ex.Mechanism.from_weights(
+    [[4, 2, 1, 1], [1, 4, 2, 1], [1, 1, 2, 4]], 8, inputs=["a", "b", "c"], outputs=range(4)
+)
+SKEWED = pd.Series({"c": 0.7, "a": 0.2, "b": 0.1})
+
+
+def by_hand(given: Any) -> Any:
+    """In the order of the inputs, without labels."""
+    if isinstance(given, pd.Series):
+        return given.sort_index().to_numpy()
+    ordered = given.sort_index(axis=1)
+    return (ordered.sort_index() if len(given) > 1 else ordered).to_numpy()
+
+
+@pytest.mark.parametrize("name", list(READERS))
+def test_numbers_with_labels_are_read_by_them(name: str) -> None:
+    read, shuffled = READERS[name], lambda given: given
+    np.testing.assert_array_equal(read(shuffled), read(by_hand))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: ex.KL(P, Q),
+        lambda: ex.MutualInformation(P),
+        lambda: ex.PairwiseDivergence([P, Q]),
+        lambda: ex.Mean(A),
+        lambda: ex.Mean([1, 5], P),
+        lambda: ex.Frequencies(2, weights=A),
+        lambda: ex.Workload(ROW, 2),
+        lambda: ex.Workload([A], 2),
+        lambda: ex.Distortion([0.5, 0.5], LOSSES),
+        lambda: ex.MetricPrivacy(1, LOSSES),
+        lambda: ex.PML(1, P),
+        lambda: ex.LIP(1, P),
+        lambda: ex.SourceClass([P, Q]),
+        lambda: ex.SourceClass.ball(P, 0.1),
+        lambda: ex.SourceClass.from_counts(A.astype(int)),
+        lambda: ex.SourceClass.simplex(2).worst_case(A),
+        lambda: ex.smallest_epsilon(P, 0.1),
+        lambda: ex.plan(k=2, epsilon=1, n=300, prior=P),
+        lambda: ex.plan_test(p0=P, p1=Q, epsilon=1, n=300),
+        lambda: ex.compare([ex.Frequencies(2)], epsilon=1, prior=P),
+        lambda: ex.Mechanism.from_matrix(SQUARE),
+        lambda: ex.Mechanism.from_partition(pd.Series({"yes": 1, "no": 0}), ex.LDP(1)),
+        lambda: ex.binary_for_information(P, 1),
+        lambda: ex.KL([0.5, 0.5], [0.2, 0.8])(SQUARE),
+    ],
+)
+def test_labels_that_nothing_can_be_matched_with_are_refused(read: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidParameter, match=r"must be without labels here.*order of the inputs.*to_numpy\(\)"):
+        read()
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        (pd.Series({"yes": 1.0}), "1 missing, 0 unknown, 0 repeated"),
+        (pd.Series({"yes": 0.5, "no": 0.2, "secret": 0.3}), "0 missing, 1 unknown, 0 repeated"),
+        (pd.Series([0.5, 0.2, 0.3], index=["yes", "no", "no"]), "0 missing, 0 unknown, 1 repeated"),
+        (pd.Series([0.5, 0.5], index=[1, 0]), "2 missing, 2 unknown"),
+    ],
+)
+def test_labels_that_are_not_the_inputs_are_refused(given: pd.Series, wrong: str) -> None:
+    for read in (lambda: ex.test_distribution(COUNTS, NO_YES, given), lambda: FOUND.linear(given)):
+        with pytest.raises(
+            InvalidParameter, match=rf"the labels of \w+ must be 'no', 'yes', each once: {wrong}"
+        ) as refused:
+            read()
+        assert "secret" not in str(refused.value)
+
+
+def test_a_mapping_or_a_frame_is_not_read_by_its_keys() -> None:
+    with pytest.raises(InvalidParameter, match="values must be a sequence of numbers"):
+        ex.Mean({3: 5, 7: 1})
+    with pytest.raises(InvalidParameter, match="counts must be a sequence"):
+        ex.SourceClass.from_counts({30: 500, 70: 100})
+    with pytest.raises(InvalidParameter, match="prior must be one-dimensional, and not a frame"):
+        ex.MutualInformation(pd.DataFrame([[0.4, 0.6]]))
+    with pytest.raises(InvalidParameter, match="coefficients must be one-dimensional, and not a frame"):
+        FOUND.linear(pd.DataFrame([[0.4, 0.6]]))
+
+
+def test_numbering_is_no_label() -> None:
+    assert ex.Mean(pd.Series([1.0, 5.0])).values.tolist() == [1, 5]
+    assert ex.KL(pd.Series([0.3, 0.7]), pl.Series([0.6, 0.4])).p0.tolist() == [0.3, 0.7]
+    assert FOUND.linear(pd.Series([0.0, 1.0])).estimate == FOUND.estimate[1]
+    assert ex.Workload(pd.DataFrame([[0, 1]], index=["share"]), 2).rows.tolist() == [[0, 1]]
+    assert ex.Workload(pl.DataFrame([[0.0], [1.0]]), 2).rows.tolist() == [[0, 1]]
+    by_name = ex.estimate_workload(COUNTS, NO_YES, pl.DataFrame({"yes": [1.0], "no": [0.0]}))
+    assert by_name.estimate == pytest.approx(FOUND.estimate[1:])
+
+
+def test_whole_numbers_that_are_inputs_are_labels() -> None:
+    m = ex.randomized_response([2, 0, 1], 1)
+    given = pd.Series([0.5, 0.3, 0.2])  # of 0, 1 and 2
+    assert m.marginal(given).tolist() == m.marginal([0.2, 0.5, 0.3]).tolist()
+    scale = ex.randomized_response([1, 2, 3], 1)
+    assert scale.marginal(given).tolist() == scale.marginal([0.5, 0.3, 0.2]).tolist()

@@ -104,6 +104,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "collect.openapi": "a document about the API, beside the code that answers",
     "collect.server": "the process and what a connection may cost it, beside what is answered",
     "simulate": "reports from a seed stay apart from the exact release",
+    "optimize.dust": "the last step of every method, apart from all of them",
     "optimize.workload.fewer": "what few reports can do, a search of its own beside that without a limit",
     "optimize.workload.structured.questions": "a structured workload is a file, with a theory of its own",
     "columns.files.json_lines": "a format is a file",

@@ -2,8 +2,8 @@
 
     python -m audit.optimize.workload [count] [first]
 
-Statistics with dependent, constant and repeated rows, repeated columns, scales from 1e-6 to 1e6, priors with ties, 2 to
-40 inputs, ε from 1e-3 to 8; every fifth with δ. Each design is held against NumPy alone: the value of its matrix; that
+Statistics with dependent, constant and repeated rows, repeated columns, scales from 1e-9 to 1e9, priors with ties, 2 to
+40 inputs, ε from 1e-3 to 50; every fifth with δ. Each design is held against NumPy alone: the value of its matrix; that
 of randomised response and of subset selection, below which its lower bound must lie; and up to five inputs without δ
 the program over all patterns in another solver (SLSQP), whose optimum must lie within the design's interval.
 """
@@ -38,9 +38,9 @@ def instance(generator: np.random.Generator) -> tuple[ex.LDP, ex.Workload]:
         rows[0, 0] += 1
     prior = generator.dirichlet(np.full(k, generator.uniform(0.3, 5)))
     prior = np.full(k, 1 / k) if generator.random() < 0.3 else (prior + 1e-4) / (prior + 1e-4).sum()
-    epsilon = round(math.exp(generator.uniform(math.log(1e-3), math.log(8))), 6)
+    epsilon = round(math.exp(generator.uniform(math.log(1e-3), math.log(50))), 6)
     delta = 10 ** generator.uniform(-6, -1) if generator.random() < 0.2 else 0
-    return ex.LDP(epsilon, delta), ex.Workload(rows * 10 ** generator.uniform(-6, 6), prior.tolist())
+    return ex.LDP(epsilon, delta), ex.Workload(rows * 10 ** generator.uniform(-9, 9), prior.tolist())
 
 
 def cost(rows: np.ndarray, prior: np.ndarray, matrix: np.ndarray) -> float:

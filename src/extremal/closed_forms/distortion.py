@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.exact import as_count, as_fraction
+from extremal.exact import as_count, as_fraction, matrix_in_order
 from extremal.exact.bisection import bisected
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
@@ -72,7 +72,9 @@ def exponential(distances: Any, epsilon: Any, inputs: Any = None, outputs: Any =
     >>> exponential([[0, 1], [1, 0]], 1).matrix.round(6).tolist()
     [[0.731059, 0.268941], [0.268941, 0.731059]]
     """
-    loss, notion = np.asarray(distances, dtype=np.float64), LDP(epsilon)
+    columns = inputs if outputs is None else outputs
+    loss = np.asarray(matrix_in_order(distances, "distances", inputs, columns), dtype=np.float64)
+    notion = LDP(epsilon)
     if loss.ndim != 2 or loss.shape[0] < 2 or not np.isfinite(loss).all():
         raise InvalidParameter(
             "distances must be a finite matrix with a row for each input", parameter="distances", value=loss.shape

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import Exponential, Prior, as_count, as_prior
+from extremal.exact import Exponential, Prior, as_count, as_prior, in_order
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, PML
@@ -28,7 +28,8 @@ def pml_binary(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
     >>> pml_binary([0.55, 0.45], 0.7).matrix.round(6).tolist()
     [[0.915299, 0.084701], [0.0, 1.0]]
     """
-    exact, notion = as_prior(prior, k=2), PML(epsilon, prior)
+    exact = as_prior(in_order(prior, "prior", inputs), k=2)
+    notion = PML(epsilon, exact)
     if not notion.epsilon:
         return _constant(notion, inputs)
     p = exact.values
@@ -60,7 +61,8 @@ def pml_high_privacy(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
     >>> pml_high_privacy([0.5, 0.3, 0.2], 0.2).matrix[0].round(6).tolist()
     [0.389299, 0.366421, 0.244281]
     """
-    exact, notion = as_prior(prior), PML(epsilon, prior)
+    exact = as_prior(in_order(prior, "prior", inputs))
+    notion = PML(epsilon, exact)
     if not notion.epsilon:
         return _constant(notion, inputs)
     if notion.epsilon > -math.log1p(-exact.values.min()) * (1 + 1e-15):
@@ -110,7 +112,8 @@ def pml_randomized_response(prior: Any, epsilon: Any, inputs: Any = None) -> Mec
     >>> round(ex.LDP(1).level(pml_randomized_response([0.5, 0.3, 0.2], 0.08)), 9)
     0.101041597
     """
-    exact, notion = as_prior(prior), PML(epsilon, prior)
+    exact = as_prior(in_order(prior, "prior", inputs))
+    notion = PML(epsilon, exact)
     smallest = float(exact.values.min())
     room = 1 - smallest * math.exp(min(notion.epsilon, 700.0))
     if smallest == 0 or room <= 0:

@@ -15,7 +15,7 @@ import numpy as np
 
 from extremal.closed_forms.balance import balanced_subset
 from extremal.errors import InvalidParameter
-from extremal.exact import as_prior
+from extremal.exact import as_prior, in_order
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import count_and_labels
@@ -93,7 +93,7 @@ def binary_for_information(prior: Any, epsilon: Any, inputs: Any = None) -> Mech
     >>> m.matrix[:, 0].round(6).tolist()
     [0.731059, 0.268941, 0.268941]
     """
-    exact = as_prior(prior)
+    exact = as_prior(in_order(prior, "prior", inputs))
     inside = np.zeros(len(exact), dtype=bool)
     inside[list(balanced_subset(exact).members)] = True
     return _two_sided(inside if inside[0] else ~inside, LDP(epsilon), inputs)

@@ -15,6 +15,7 @@ from typing import Any
 
 from extremal.columns.arrow import schema_of_reports
 from extremal.errors import InvalidParameter, MissingDependency
+from extremal.exact import pandas_index
 
 FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"), ("pyarrow", "RecordBatch")}
 
@@ -96,12 +97,6 @@ def refuse_other_orders(source: Any, columns: Mapping[str, Any]) -> None:
 def is_name(column: Any) -> bool:
     """Whether this is the name of a column and no column: a text, or a whole number, as pandas counts columns."""
     return isinstance(column, (str, Integral)) and not isinstance(column, bool)
-
-
-def pandas_index(column: Any) -> Any:
-    """The index of a pandas series or frame; None for anything else."""
-    pandas = type(column).__module__.partition(".")[0] == "pandas"
-    return column.index if pandas and hasattr(column, "index") and hasattr(column, "loc") else None
 
 
 def refuse_absent(name: Any, names: Sequence[Any], parameter: str = "column", listed: bool = True) -> None:

@@ -26,6 +26,7 @@ from extremal.estimate.reports.tally import Reports
 from extremal.estimate.results import display
 from extremal.estimate.results.fit import Fit, Observed
 from extremal.estimate.results.linear import LinearEstimate
+from extremal.exact import ANY_LABELS, matrix_in_order
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import GroupedSets, RandomizedResponse, SubsetSelection
@@ -141,7 +142,8 @@ class ReadStatistics:
     @classmethod
     def of(cls, mechanism: Mechanism, workload: Workload | Any) -> ReadStatistics:
         """Refuses statistics that the mechanism does not identify."""
-        wanted = workload if isinstance(workload, Workload) else Workload(workload, mechanism.k)
+        given = matrix_in_order(workload, "workload", ANY_LABELS, mechanism.input_labels)
+        wanted = workload if isinstance(workload, Workload) else Workload(given, mechanism.k)
         if wanted.k != mechanism.k:
             raise InvalidParameter(
                 f"the workload must be about {mechanism.k} inputs, as the mechanism is",

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import ExtremalError, InvalidPrior, MalformedFile
-from extremal.exact.numbers import as_fraction, decimal_text
+from extremal.exact.numbers import as_fraction, decimal_text, in_order
 from extremal.exact.weights import Floats, exact_float_sums
 from extremal.exact.written import DECIMAL
 
@@ -255,7 +255,7 @@ def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
     objects."""
     if isinstance(probabilities, (str, bytes, Mapping)) or not isinstance(probabilities, Iterable):
         raise InvalidPrior(f"{parameter} must be a sequence of probabilities", parameter=parameter, value=probabilities)
-    items = probabilities if isinstance(probabilities, np.ndarray) else list(probabilities)
+    items = probabilities if isinstance(probabilities, np.ndarray) else list(in_order(probabilities, parameter))
     if isinstance(items, list) and all(type(p) is float for p in items):
         items = np.array(items, dtype=np.float64)
     if isinstance(items, np.ndarray) and items.ndim != 1:
@@ -279,15 +279,16 @@ def _as_number(p: Any) -> Any:
     return as_fraction(p, "prior") if isinstance(p, (str, np.floating)) else p
 
 
-def as_prior(probabilities: Any, parameter: str = "prior", k: int | None = None) -> Prior:
-    """`probabilities` as a Prior, of length k when that is given. Floats are read as decimals, more than 4,096 of them
-    as binary numbers.
+def as_prior(probabilities: Any, parameter: str = "prior", k: int | None = None, inputs: Any = None) -> Prior:
+    """`probabilities` as a Prior, of length k when that is given, or one for each of the labels `inputs`: those of a
+    pandas series by their labels. Floats are read as decimals, more than 4,096 of them as binary numbers.
 
     >>> few, many = as_prior([0.1] * 10), as_prior([1 / 5000] * 5000)
     >>> few.binary is None, many.binary is None, as_prior(["1/5000"] * 5000).binary is None
     (True, False, True)
     """
-    prior = Prior(probabilities, parameter)
+    prior = Prior(probabilities if inputs is None else in_order(probabilities, parameter, inputs), parameter)
+    k = k if inputs is None else len(inputs)
     if k is not None and len(prior) != k:
         raise InvalidPrior(
             f"{parameter} must have {k} entries, one for each input", parameter=f"len({parameter})", value=len(prior)

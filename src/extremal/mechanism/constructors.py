@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import IndexSet, as_count
+from extremal.exact import IndexSet, as_count, in_order, matrix_in_order
 from extremal.exact.weights import DENOMINATOR, Indices, Weights
 from extremal.mechanism.labels import Labels, count_text
 from extremal.mechanism.report_labels import SubsetLabels
@@ -39,7 +39,7 @@ from extremal.privacy import LDP, Notion
 
 def from_matrix(matrix: Any, privacy: Notion | None, inputs: Any, outputs: Any) -> Mechanism:
     """Round a row-stochastic matrix to exact weights that satisfy the claim."""
-    array = checked_matrix(matrix)
+    array = checked_matrix(matrix_in_order(matrix, "matrix", inputs, outputs))
     k, m = array.shape
     refuse_large(k, m, "matrix")
     names_in, names_out = _labels(inputs, k, "inputs"), _labels(outputs, m, "outputs", True)
@@ -57,7 +57,7 @@ def from_matrix(matrix: Any, privacy: Notion | None, inputs: Any, outputs: Any) 
 
 def from_weights(weights: Any, denominator: int, privacy: Notion | None, inputs: Any, outputs: Any) -> Mechanism:
     """Take integer weights as they are."""
-    array = _checked_weights(weights, denominator)
+    array = _checked_weights(matrix_in_order(weights, "weights", inputs, outputs), denominator)
     k, m = array.shape
     names_in, names_out = _labels(inputs, k, "inputs"), _labels(outputs, m, "outputs", True)
     rows, row_of = distinct(array)
@@ -66,7 +66,7 @@ def from_weights(weights: Any, denominator: int, privacy: Notion | None, inputs:
 
 def from_partition(blocks: Any, privacy: LDP, inputs: Any, outputs: Any) -> Mechanism:
     """Randomised response on the blocks of a partition."""
-    row_of, count = _checked_blocks(blocks)
+    row_of, count = _checked_blocks(in_order(blocks, "blocks", inputs))
     names_in, names_out = _labels(inputs, row_of.size, "inputs"), _labels(outputs, count, "outputs", True)
     structure = response_structure(count, privacy.exponential)
     if structure.r == 1:  # ε = 0

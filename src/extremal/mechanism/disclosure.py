@@ -356,7 +356,7 @@ def disclosure(mechanism: Mechanism, prior: Any = None) -> Disclosure:
             for before in BELIEFS
         ]
         return Disclosure(mechanism, None, tuple(found), None, None)
-    exact = as_prior(prior, k=mechanism.k)
+    exact = as_prior(prior, inputs=mechanism.input_labels)
     beliefs = [exact.fraction(x) for x in range(mechanism.k)]
     posteriors = list(_posteriors(mechanism, beliefs))
     labelled = zip(mechanism.inputs, beliefs, zip(*posteriors, strict=True), strict=True)

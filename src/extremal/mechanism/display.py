@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, TooLarge
+from extremal.errors import TooLarge
 from extremal.exact import as_prior
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import count_text
@@ -92,9 +92,7 @@ def _row_names(mechanism: Mechanism, prior: Any) -> list[str]:
     names = [_short(label) for label in mechanism.input_labels]
     if prior is None:
         return names
-    shares = as_prior(prior).values
-    if shares.shape != (mechanism.k,):
-        raise InvalidParameter(f"prior must have {mechanism.k} entries", parameter="prior.shape", value=shares.shape)
+    shares = as_prior(prior, inputs=mechanism.input_labels).values
     return [f"{name} (prior {p:.3g})" for name, p in zip(names, shares, strict=True)]
 
 

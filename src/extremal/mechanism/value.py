@@ -338,7 +338,7 @@ class Mechanism:
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).marginal([0.5, 0.5]).tolist()
         [0.5, 0.5]
         """
-        values = as_prior(prior, k=self.k).values
+        values = as_prior(prior, inputs=self.input_labels).values
         if self.row_of is not None:
             values = np.asarray(np.bincount(self.row_of, weights=values, minlength=self.row_classes), dtype=np.float64)
         return self.structure.marginal(values)
@@ -349,7 +349,7 @@ class Mechanism:
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).posterior([0.5, 0.5]).tolist()
         [[0.75, 0.25], [0.25, 0.75]]
         """
-        values = as_prior(prior, k=self.k).values
+        values = as_prior(prior, inputs=self.input_labels).values
         joint = values[:, None] * self.matrix
         total = joint.sum(axis=0)
         return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
+from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text, matrix_in_order
 from extremal.exact.exponential import SMALLEST_EPSILON, log_of_ratio
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
 from extremal.exact.written import refuse_other_fields, written_fraction
@@ -228,7 +228,7 @@ def _log_ratios(values: Weights) -> Floats:
 
 
 def _checked(distances: Any) -> npt.NDArray[Any]:
-    array = np.array(distances)
+    array = np.array(matrix_in_order(distances, "distances"))
     if array.dtype.kind not in "fiuO":
         raise InvalidParameter("distances must be numbers", parameter="distances.dtype", value=str(array.dtype))
     try:

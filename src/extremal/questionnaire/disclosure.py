@@ -255,7 +255,7 @@ def _beliefs(
     if prior is None:
         starts = [(x, p, after(p, ratios[x])) for x in range(mechanism.k) for p in BELIEFS]
     else:
-        alone = mechanism.explain(as_prior(prior, f"prior[{name!r}]", k=mechanism.k)).beliefs
+        alone = mechanism.explain(as_prior(prior, f"prior[{name!r}]", inputs=mechanism.input_labels)).beliefs
         starts = [(x, b.before, (b.least, b.most)) for x, b in enumerate(alone)]
     grouped: dict[Any, tuple[Any, ...]] = {}
     for x, before, own in starts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain, combinations
 from typing import Any
@@ -20,6 +20,7 @@ from extremal.exact import (
     as_prior,
     by_row_class,
     decimal_text,
+    in_order,
     prefix_sums,
 )
 from extremal.exact.weights import Floats
@@ -57,7 +58,11 @@ class Ball(SourceClass):
         1/n, so McDiarmid bounds the excess over the mean by s with probability 1 − e^{−2ns²}. Which of the two is
         smaller depends on k, n and δ only, not on the sample.
         """
-        seen = [as_count(c, f"counts[{x}]", 0) for x, c in enumerate(counts)]
+        if isinstance(counts, Mapping):
+            raise InvalidParameter(
+                "counts must be a sequence in the order of the inputs", parameter="counts", value=type(counts).__name__
+            )
+        seen = [as_count(c, f"counts[{x}]", 0) for x, c in enumerate(in_order(counts, "counts"))]
         level = as_fraction(confidence, "confidence")
         if len(seen) < 2 or not sum(seen):
             raise InvalidParameter(

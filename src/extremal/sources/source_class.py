@@ -19,7 +19,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
-from extremal.exact import Column, ExactView, Prior, as_fraction, as_prior, corners
+from extremal.exact import (
+    ANY_LABELS,
+    Column,
+    ExactView,
+    Prior,
+    as_fraction,
+    as_prior,
+    corners,
+    in_order,
+    matrix_in_order,
+)
 from extremal.exact.weights import Floats
 from extremal.exact.written import refuse_other_fields
 
@@ -226,7 +236,7 @@ class SourceClass:
         return cls([Prior.from_json(prior) for prior in content["priors"]])
 
     def _values(self, values: Any) -> Floats:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.asarray(in_order(values, "values"), dtype=np.float64)
         if array.shape != (self.k,) or not np.isfinite(array).all():
             raise InvalidParameter(f"values must be {self.k} finite numbers", parameter="values", value=values)
         return array
@@ -262,8 +272,9 @@ def refuse_many(source: SourceClass, most: int) -> None:
 
 def _priors_at_corners(matrix: Sequence[Sequence[Any]], bounds: Sequence[Any]) -> list[Prior]:
     """The corners of {p : matrix·p ≤ bounds, p ≥ 0, Σp = 1}; numbers are read as the decimals they print as."""
-    rows = [[as_fraction(a, f"matrix[{i}][{j}]") for j, a in enumerate(row)] for i, row in enumerate(matrix)]
-    right = [as_fraction(b, f"bounds[{i}]") for i, b in enumerate(bounds)]
+    given = matrix_in_order(matrix, "matrix", ANY_LABELS)
+    rows = [[as_fraction(a, f"matrix[{i}][{j}]") for j, a in enumerate(row)] for i, row in enumerate(given)]
+    right = [as_fraction(b, f"bounds[{i}]") for i, b in enumerate(in_order(bounds, "bounds"))]
     if len(set(map(len, rows))) != 1 or len(rows[0]) < 2 or len(right) != len(rows):
         raise InvalidParameter(
             "matrix must have rows of equal length, one column for each of at least 2 symbols, and one bound for "

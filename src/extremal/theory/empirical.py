@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import as_prior
+from extremal.exact import as_prior, in_order
 from extremal.mechanism import Mechanism
 
 
@@ -74,7 +74,9 @@ def correlation(mechanism: Mechanism, prior: Any, inputs: Any = None, outputs: A
     >>> round(correlation(m, [0.3, 0.2, 0.2, 0.2, 0.1]), 6), round(1 - math.exp(0.1), 6)
     (-0.105171, -0.105171)
     """
-    p = as_prior(prior).values
+    p = as_prior(in_order(prior, "prior", mechanism.input_labels)).values
+    inputs = in_order(inputs, "inputs", mechanism.input_labels)
+    outputs = in_order(outputs, "outputs", mechanism.output_labels)
     x = np.arange(1.0, mechanism.k + 1) if inputs is None else np.asarray(inputs, dtype=np.float64)
     y = np.arange(1.0, mechanism.m + 1) if outputs is None else np.asarray(outputs, dtype=np.float64)
     if p.shape != (mechanism.k,) or x.shape != (mechanism.k,) or y.shape != (mechanism.m,):

@@ -231,7 +231,7 @@ def error_region(mechanism: Mechanism, p0: Any = None, p1: Any = None) -> Polygo
     if p0 is None:
         rows = [(list(weights[0]), mechanism.denominator), (list(weights[1]), mechanism.denominator)]
     else:
-        priors = [as_prior(p0, "p0", mechanism.k), as_prior(p1, "p1", mechanism.k)]
+        priors = [as_prior(p, name, inputs=mechanism.input_labels) for name, p in (("p0", p0), ("p1", p1))]
         rows = [
             (
                 [sum(w * int(q) for w, q in zip(p.weights, column, strict=True)) for column in weights.T],

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import Exponential, as_count, as_fraction, as_prior
+from extremal.exact import Exponential, as_count, as_fraction, as_prior, in_order
 from extremal.exact.bisection import bisected
 from extremal.mechanism import Mechanism
 from extremal.tables import aligned, as_frame, number
@@ -112,7 +112,7 @@ def error_exponent(mechanism: Mechanism, p0: Any, p1: Any) -> ErrorExponent:
     >>> round(found.stein, 6), round(found.chernoff, 6), round(found.effective(1000))
     (0.038605, 0.009725, 210)
     """
-    pair = Pair(p0, p1)
+    pair = Pair(in_order(p0, "p0", mechanism.input_labels), in_order(p1, "p1", mechanism.input_labels))
     m0, m1 = mechanism.marginal(pair.p0), mechanism.marginal(pair.p1)
     chernoff, tilt = chernoff_information(m0, m1)
     whole = KL(pair.p0, pair.p1)

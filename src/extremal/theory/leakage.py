@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.exact import Exponential, Prior, as_prior, level_of_ratio, log_of_ratio
+from extremal.exact import Exponential, Prior, as_prior, in_order, level_of_ratio, log_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LIP, PML
@@ -92,7 +92,7 @@ def leakage_distribution(mechanism: Mechanism, prior: Any) -> LeakageDistributio
     >>> round(found.level, 6), round(found.mean, 6), round(found.maximal_leakage, 6), round(found.tail(0.6), 6)
     (0.704605, 0.538004, 0.547168, 0.284777)
     """
-    exact = as_prior(prior, k=mechanism.k)
+    exact = as_prior(prior, inputs=mechanism.input_labels)
     used = [x for x, w in enumerate(exact.weights) if w]
     shares = [exact.weights[x] for x in used]
     rows = []
@@ -130,7 +130,7 @@ def disclosable(prior: Any, attribute: Mapping[Any, Sequence[int]] | Sequence[An
     (('old', 'young'), ())
     """
     exact = as_prior(prior)
-    groups = attribute if isinstance(attribute, Mapping) else _members(attribute)
+    groups = attribute if isinstance(attribute, Mapping) else _members(in_order(attribute, "attribute"))
     if sorted(x for xs in groups.values() for x in xs) != list(range(len(exact))):
         raise InvalidParameter(
             "the attribute must have one value for each input", parameter="attribute", value=list(groups)[:6]

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact import Exponential, Prior
+from extremal.exact import Exponential, Prior, matrix_in_order
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import Design, design
@@ -235,7 +235,8 @@ def correlated_design(
     >>> print(correlated_design(*copied, 0.5))
     two mechanisms 0.0214905605; two equal ones 0.0214564201
     """
-    joints = [np.asarray(j, dtype=np.float64) for j in (joint0, joint1)]
+    given = [matrix_in_order(j, name) for name, j in (("joint0", joint0), ("joint1", joint1))]
+    joints = [np.asarray(j, dtype=np.float64) for j in given]
     k = len(joints[0])
     if any(j.shape != (k, k) or (j < 0).any() or abs(j.sum() - 1) > 1e-9 for j in joints) or k < 2:
         raise InvalidParameter(

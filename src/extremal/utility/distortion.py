@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.errors import InvalidParameter, InvalidPrior
-from extremal.exact import as_fraction, decimal_text
+from extremal.exact import as_fraction, decimal_text, matrix_in_order
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.privacy import LDP
@@ -42,8 +42,8 @@ class Distortion(Utility):
     def __init__(self, prior_or_class: Any, distances: Any, outputs: Any = None) -> None:
         self.source: SourceClass = as_source(prior_or_class)
         self.k = self.source.k
-        self.distances = _checked(distances, self.k)
         self.output_labels = None if outputs is None else Labels(outputs, "outputs", tuples=True)
+        self.distances = _checked(matrix_in_order(distances, "distances", None, self.output_labels), self.k)
         if self.output_labels is not None and len(self.output_labels) != self.distances.shape[1]:
             raise InvalidParameter(
                 "outputs must name the columns of distances", parameter="len(outputs)", value=len(self.output_labels)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
+from extremal.exact import ANY_LABELS, matrix_in_order
 from extremal.exact.weights import Floats, Indices
 from extremal.mechanism import Mechanism
 
@@ -89,8 +90,9 @@ def read_mechanism(mechanism: Mechanism) -> Reading:
 
 def read_array(matrix: Any) -> Reading:
     """From a plain row-stochastic array."""
+    given = matrix_in_order(matrix, "mechanism", None, ANY_LABELS)
     try:
-        array = np.asarray(matrix, dtype=np.float64)
+        array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidParameter(
             "a utility takes a mechanism or a row-stochastic array", parameter="mechanism", value=matrix

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.errors import InvalidParameter, InvalidPrior
-from extremal.exact import Prior
+from extremal.exact import ANY_LABELS, Prior, matrix_in_order
 from extremal.mechanism import Mechanism
 from extremal.problem import Integers, WorkloadGoal
 from extremal.sources import SourceClass, as_source
@@ -180,8 +180,9 @@ def _refuse_many(k: int) -> None:
 
 
 def _checked(matrix: Any, k: int) -> Floats:
+    given = matrix_in_order(matrix, "matrix", ANY_LABELS)
     try:
-        array = np.array(matrix, dtype=np.float64)
+        array = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InvalidParameter("matrix must be a matrix of numbers", parameter="matrix", value=matrix) from None
     if array.ndim != 2 or array.shape[1] != k or array.shape[0] < 1:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.exact import as_count
+from extremal.exact import as_count, in_order
 from extremal.problem import WorkloadGoal
 from extremal.utility.utility import Floats, registered
 from extremal.utility.workload import Workload, source_of
@@ -191,8 +191,9 @@ class Mean(Workload):
 
 
 def _numbers(values: Any, parameter: str, size: int | None) -> Floats:
+    given: Any = None if isinstance(values, Mapping) else in_order(values, parameter)
     try:
-        array = np.asarray([float(v) for v in values])
+        array = np.asarray([float(v) for v in given])
     except (TypeError, ValueError):
         raise InvalidParameter(
             f"{parameter} must be a sequence of numbers",

@@ -31,6 +31,20 @@ def test_few_statistics_have_a_close_inequality() -> None:
     assert 0.9 * best < found.bound < best
 
 
+def test_a_large_epsilon_has_a_close_inequality() -> None:
+    """Where the search without γ ends at two thirds of it."""
+    prior = np.random.default_rng(16).dirichlet(np.full(16, 0.3))
+    rows = np.random.default_rng(3).normal(size=(16, 16))
+    assert best_inequality(Coordinates(prior, rows), 5.0, 5.0).bound > 14
+
+
+def test_few_statistics_at_a_skewed_prior_have_a_close_inequality() -> None:
+    goal = ex.Workload(np.random.default_rng(1).normal(size=(8, 12)), np.random.default_rng(0).dirichlet([0.2] * 12))
+    found = best_inequality(Coordinates(goal.prior.values, goal.rows), 1.5, 5.0)
+    best = ex.design(ex.LDP("1.5"), goal).value
+    assert 0.9 * best < found.bound < best * (1 + 1e-9)
+
+
 def test_what_the_kernel_refuses_is_dropped() -> None:
     goal = ex.Workload(np.random.default_rng(0).normal(size=(3, 6)), 6)
     found = best_inequality(Coordinates(np.full(6, 1 / 6), goal.rows), 1.0, 1.0)

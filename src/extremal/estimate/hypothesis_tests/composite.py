@@ -99,7 +99,7 @@ def test_distribution(
     size = significance(alpha)
     number = as_draws(draws, size)
     given = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash)
-    expected = mechanism.marginal(as_prior(p, "p", k=mechanism.k))
+    expected = mechanism.marginal(as_prior(p, "p", inputs=mechanism.input_labels))
     expected = expected / expected.sum()
     scores = Scores.of_mechanism(mechanism, expected)
     drawn = Sample.of(sample)

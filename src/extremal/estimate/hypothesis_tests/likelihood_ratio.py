@@ -221,7 +221,7 @@ def test_hypotheses(
     first, second = marginals(mechanism, p0, p1)
     refuse_same(log_ratios(first, second))
     if survey is not None:
-        null = as_prior(p0, "p0", k=mechanism.k).values
+        null = as_prior(p0, "p0", inputs=mechanism.input_labels).values
         found = _surveyed_ratio(survey, mechanism, (first, second), null, size)
     else:
         found = _counted_ratio(counted(given), first, second, size, mechanism.k)
@@ -351,8 +351,8 @@ class Rule:
 
 def marginals(mechanism: Mechanism, p0: Any, p1: Any) -> tuple[Floats, Floats]:
     """M₀ and M₁."""
-    first = mechanism.marginal(as_prior(p0, "p0", k=mechanism.k))
-    return first, mechanism.marginal(as_prior(p1, "p1", k=mechanism.k))
+    first = mechanism.marginal(as_prior(p0, "p0", inputs=mechanism.input_labels))
+    return first, mechanism.marginal(as_prior(p1, "p1", inputs=mechanism.input_labels))
 
 
 def log_ratios(first: Floats, second: Floats) -> Floats:
@@ -393,7 +393,9 @@ def _bayes(seen: Floats, mechanism: Mechanism, hypotheses: Any, prior: Any, n: i
         )
     weights = np.full(len(given), 1 / len(given)) if prior is None else as_prior(prior, "prior", k=len(given)).values
     used = seen > 0
-    under = [mechanism.marginal(as_prior(one, f"p0[{i}]", k=mechanism.k)) for i, one in enumerate(given)]
+    under = [
+        mechanism.marginal(as_prior(one, f"p0[{i}]", inputs=mechanism.input_labels)) for i, one in enumerate(given)
+    ]
     _refuse_alike(under)
     with np.errstate(divide="ignore"):
         likelihoods = [float(seen[used] @ np.log(marginal[used])) for marginal in under]

@@ -105,7 +105,7 @@ def row_prior(mechanism: Mechanism, prior: Any) -> Floats:
     if prior is None:
         sizes = np.ones(r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=r)
         return np.asarray(sizes / sizes.sum())
-    return by_row(mechanism, as_prior(prior, k=mechanism.k).values)
+    return by_row(mechanism, as_prior(prior, inputs=mechanism.input_labels).values)
 
 
 def _row_names(mechanism: Mechanism) -> list[Any]:

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from extremal.columns.column import distinct
 from extremal.columns.engines import Engine, engine_of
-from extremal.columns.frames import is_frame, names_of, pandas_index, pick, refuse_absent
+from extremal.columns.frames import is_frame, names_of, pick, refuse_absent
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.exact import pandas_index
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label

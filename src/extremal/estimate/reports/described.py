@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
-from extremal.columns.frames import pandas_index
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter
+from extremal.exact import pandas_index
 from extremal.exact.weights import Floats
 
 LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold

@@ -21,6 +21,7 @@ from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate
 from extremal.estimate.results.shares import Share, share_limits
 from extremal.estimate.results.tabled import Tabled, as_frame, framed, interval_name, pandas, short
+from extremal.exact import matrix_in_order
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
@@ -245,8 +246,9 @@ class CrosstabEstimate(Tabled):
     # -- functions
 
     def linear(self, coefficients: Any) -> FunctionEstimate:
-        """Σ a_xz p_xz for a matrix of coefficients."""
-        a = np.asarray(coefficients, dtype=np.float64)
+        """Σ a_xz p_xz for a matrix of coefficients; those of a data frame are taken by its labels."""
+        matrix = matrix_in_order(coefficients, "coefficients", self.first.inputs, self.second.inputs)
+        a = np.asarray(matrix, dtype=np.float64)
         if a.shape != self.estimate.shape:
             raise InvalidParameter(
                 f"coefficients must be a matrix of shape {self.estimate.shape}",

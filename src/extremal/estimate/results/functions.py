@@ -31,6 +31,7 @@ from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.tabled import Tabled, head, interval_name
+from extremal.exact import in_order, pandas_index
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
@@ -128,7 +129,7 @@ class Functions:
         return self.fit.combinations.names
 
     def linear(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
-        """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where not named)."""
+        """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where a mapping does not name them)."""
         return self._linear(coefficients, "linear function")
 
     def _linear(self, coefficients: Mapping[Any, float] | Iterable[float], about: str) -> FunctionEstimate:
@@ -155,7 +156,7 @@ class Functions:
                 value=next(label for label in self.inputs if label not in values),
                 hint="Use linear for partial sums.",
             )
-        return self._linear(values, "mean")
+        return self._linear(in_order(values, "values", self.inputs), "mean")
 
     def total(self, population: float, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
         """The mean times the size of the population."""
@@ -216,7 +217,7 @@ class Functions:
         """Any smooth function of the frequencies; the gradient is taken numerically if not given."""
         at = self.centre
         if gradient is not None:
-            slope = np.asarray(gradient(at.copy()), dtype=np.float64)
+            slope = np.asarray(in_order(gradient(at.copy()), "gradient", self.inputs), dtype=np.float64)
             if slope.shape != at.shape:
                 raise InvalidParameter(
                     f"the gradient must have {at.size} entries", parameter="gradient.shape", value=slope.shape
@@ -242,7 +243,7 @@ class Functions:
 
     def _group(self, group: Any) -> Floats:
         """A label, a list of labels, or coefficients by label."""
-        if isinstance(group, Mapping):
+        if isinstance(group, Mapping) or pandas_index(group) is not None:
             return self._coefficients(group)
         return self._coefficients(dict.fromkeys(group if isinstance(group, (list, set, frozenset)) else [group], 1.0))
 
@@ -256,7 +257,7 @@ class Functions:
                     raise UnknownLabel("coefficients must be for estimated inputs", parameter="label", value=label)
                 a[where[key]] = value
         else:
-            a = np.asarray(list(given), dtype=np.float64)
+            a = np.asarray(list(in_order(given, "coefficients", self.inputs)), dtype=np.float64)
         if a.shape != (len(self.inputs),):
             raise InvalidParameter(
                 f"there must be {len(self.inputs)} numbers, one for each input", parameter="shape", value=a.shape

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
+from extremal.exact import in_order
 from extremal.exact.weights import Floats
 from extremal.plotting import COLOURS, figure
 
@@ -51,7 +52,7 @@ def plot(
         ax.hlines(rows + shift, *one.limits[:drawn].T, linewidth=2, alpha=0.6, label=of_bars, **style)
         ax.plot(one.points[:drawn], rows + shift, "o", markersize=5, label=of_points, **style)
     if truth is not None:
-        known = np.asarray(truth, dtype=np.float64)
+        known = np.asarray(in_order(truth, "truth", labels), dtype=np.float64)
         if known.shape != (len(labels),):
             raise InvalidParameter(f"truth must have {len(labels)} entries", parameter="truth.shape", value=known.shape)
         ax.plot(known[:drawn], rows, "x", color="black", markersize=6, label="true frequency")

@@ -23,6 +23,7 @@ import numpy as np
 from extremal.optimize.workload.inequality import Inequality
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircase_deviations
+from extremal.optimize.workload.mechanisms import MOST_REDUCED, fewest, second_moments
 
 Tell = Callable[[str, float], None]
 
@@ -30,6 +31,7 @@ STILL, STALLED = (
     20,
     1e-5,
 )  # rounds in which the value must fall by so much, relatively: a search may go round in circles
+LIGHT = 1e-8  # of the largest weight: sets below are not in use
 SEEN = 8  # steps of a search of which one is kept: many different sets make fewer designs necessary
 NEAR_BOUND = 1e-4  # relative: this close to a bound there is little to gain
 GRID = 2001  # correlations at which the bivariate density is added up: three digits suffice
@@ -98,15 +100,26 @@ def generate(
         quiet = quiet + 1 if gap <= tolerance else 0
         if quiet >= 2:
             break
-        new = better[:, values > found.level * (1 + 1e-10)]
-        new, where = np.unique(new, axis=1, return_index=True)
-        order = np.argsort(-values[values > found.level * (1 + 1e-10)][where])
+        improving = values > found.level * (1 + 1e-10)
+        new, where = np.unique(better[:, improving], axis=1, return_index=True)
+        order = np.argsort(-values[improving][where])
         order = np.append(order[:most], generator.permutation(order[most:])[:most])  # the best resemble each other
-        kept = found.theta > 1e-8 * found.theta.max()
-        if sets.shape[1] < 4 * k + 600:
-            kept[:] = True
-        sets = np.unique(np.concatenate([sets[:, kept], new[:, order]], axis=1), axis=1)
+        sets = np.unique(np.concatenate([_kept(coordinates, pool, growth), new[:, order]], axis=1), axis=1)
     return pool
+
+
+def _kept(coordinates: Coordinates, pool: Pool, growth: float) -> Sets:
+    """All sets of a small pool, of a larger one those in use, and when these crowd it as many as make the same
+    information."""
+    sets, theta = pool.sets, pool.found.theta
+    if sets.shape[1] < 4 * coordinates.k + 600:
+        return sets
+    used = theta > LIGHT * theta.max()
+    sets, theta = sets[:, used], theta[used]
+    moments = coordinates.k * (coordinates.k + 1) // 2
+    if 2 * moments < sets.shape[1] <= MOST_REDUCED:
+        return sets[:, fewest(second_moments(_points(coordinates, sets, growth)), theta) > 0]
+    return sets
 
 
 def _points(coordinates: Coordinates, sets: Sets, growth: float) -> Floats:

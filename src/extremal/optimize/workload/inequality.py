@@ -19,7 +19,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -44,8 +44,10 @@ PAIRS_FROM = 0.4  # below this ε, N adds less than a thousandth
 HALVED_FROM = 32  # inputs: below, two small decompositions take as long as one
 FAR = 30.0  # log d stays within this of its start: no overflow
 SHRINK = (1e-9, 1e-7, 1e-5, 1e-3)  # of Z, until the exact check has room
-GUARDS = (0.3, 0.1, 0.03, 0.01, 1e-3)  # γ: the first finds the region, and the last costs some γ² of the bound
-CLIMBS = 3  # from the best point met: a step out of the domain stops L-BFGS-B
+GUARDS = (3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4)  # γ: the first is easy, and the last costs some γ² of the bound
+FAR_BELOW = 2.0  # times a bound: where randomised response costs more, a search that starts with γ may end higher
+HALVINGS = 12  # of a first N that leads out of the domain; beyond, it is d that does
+CLIMBS = 8  # from the best point met: a step out of the domain stops L-BFGS-B
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,8 @@ class Inequality:
     blocks: Blocks | None
     bound: float
     z: Floats
+    following: Inequality | None = None
+    """The next best, should the kernel refuse this one."""
 
     def proof(
         self,
@@ -72,6 +76,8 @@ class Inequality:
                 held = proven((within(found),), privacy, utility)
                 if held:
                     return held[0]
+        if self.d.size and self.following is not None:
+            return self.following.proof(privacy, utility, groups, within)
         return within(revealed_inputs(utility))
 
     @classmethod
@@ -135,7 +141,7 @@ class _Statistics:
 def _guarded(coordinates: Coordinates, guard: float) -> Floats:
     """√(BᵀB + guard²·s·K), symmetric: K = UᵀD⁻¹U and s = tr(B·UᵀDU·Bᵀ)/(k−1), D = diag(p) where p is not too small."""
     u, b = coordinates.basis, coordinates.statistics
-    d = np.maximum(coordinates.prior, LEAST[0] / coordinates.k)
+    d = np.maximum(coordinates.prior, 1 / coordinates.k)
     scale = float(((b @ u.T) ** 2 @ d).sum()) / b.shape[1]
     values, vectors = np.linalg.eigh(b.T @ b + guard**2 * scale * (u.T / d) @ u)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
@@ -322,10 +328,21 @@ def best_inequality(
     found = [Inequality.of_inputs(coordinates)]
     if coordinates.determined:
         found += _unguarded(coordinates, epsilon, end, with_pairs, clock, delta)
-    if len(found) == 1:
+    if len(found) == 1 or (
+        coordinates.k <= MOST_BLOCKS and FAR_BELOW * found[-1].bound < _responding(coordinates, epsilon)
+    ):
         make = partial(_Objective, coordinates, epsilon, _blocks(coordinates.k) if with_pairs else None, delta=delta)
         found += _approached(coordinates, make, with_pairs, end, clock)
-    return max(found, key=lambda one: one.bound)
+    return _chained(found)
+
+
+def _chained(found: list[Inequality]) -> Inequality:
+    """The best of them, which knows the others in their order."""
+    ascending = sorted(found, key=lambda one: one.bound)
+    best = ascending[0]
+    for one in ascending[1:]:
+        best = replace(one, following=best)
+    return best
 
 
 def _blocks(k: int) -> Blocks:
@@ -382,23 +399,24 @@ def best_lift_inequality(
             found.append(_finished(coordinates, both if both.value > plain.value else plain, every))
     if len(found) == 1:
         found += _approached(coordinates, partial(_LiftObjective, coordinates, below, above), True, end, clock)
-    return max(found, key=lambda one: one.bound)
+    return _chained(found)
 
 
 def _approached(coordinates: Coordinates, make: Maker, pairs: bool, end: float, clock: Clock) -> list[Inequality]:
     """A bound for each γ, climbed from where the last one was best."""
     found: list[Inequality] = []
     d, start = np.zeros(0), np.zeros((0, 0))
-    for guard in GUARDS:
-        search = _Search(make(guard), end, clock)
-        blocks = search.objective.blocks
-        if d.size:
-            _climb_from(search, np.log(d))
-        else:
+    for left, guard in zip(range(len(GUARDS), 0, -1), GUARDS, strict=True):
+        search = _Search(make(guard), clock() + (end - clock()) / left, clock)
+        blocks = search.objective.blocks if pairs else None
+        if not d.size:
             _without_pairs(search, coordinates)
-        if search.d.size and pairs and blocks is not None:
+            d = search.d
+        elif blocks is None:
+            _climb_from(search, np.log(d))
+        if d.size and blocks is not None:
             count = int(blocks.max()) + 1
-            _with_pairs(search, search.d / search.d.sum(), start if start.size else np.zeros((count, count)), blocks)
+            _with_pairs(search, d / d.sum(), start if start.size else np.zeros((count, count)), blocks)
         if not search.d.size:
             break
         found.append(_finished(coordinates, search, blocks))
@@ -423,6 +441,22 @@ def _climb_from(search: _Search, origin: Floats) -> None:
     search.climb(by_d, origin, [(y - FAR, y + FAR) for y in origin])
 
 
+def _inverse_of_response(coordinates: Coordinates, growth: float) -> Floats:
+    """What randomised response leaves unknown of the point d: the inverse of Σθddᵀ."""
+    p, k = coordinates.prior, coordinates.k
+    points = coordinates.points(staircase_deviations(np.eye(k, dtype=np.bool_), p, growth))
+    information = (points * ((1 + growth * p) / (k + growth))) @ points.T
+    return np.asarray(np.linalg.inv(information), dtype=np.float64)
+
+
+def _responding(coordinates: Coordinates, epsilon: float) -> float:
+    """The cost of randomised response; 0 where floats do not hold it."""
+    with contextlib.suppress(np.linalg.LinAlgError):
+        b = coordinates.statistics
+        return float(np.einsum("ij,jk,ik->", b, _inverse_of_response(coordinates, math.expm1(epsilon)), b))
+    return 0.0
+
+
 def _singles(coordinates: Coordinates, epsilon: float) -> tuple[Floats, Floats] | None:
     """(d, N) for which the inequality is tight at randomised response, which large ε leads to; None below e^ε + 1 = k.
 
@@ -433,11 +467,9 @@ def _singles(coordinates: Coordinates, epsilon: float) -> tuple[Floats, Floats] 
     p, k, growth = coordinates.prior, coordinates.k, math.expm1(epsilon)
     if growth + 2 <= k or not p.all():
         return None
-    points = coordinates.points(staircase_deviations(np.eye(k, dtype=np.bool_), p, growth))
     a = 1 + growth * p
-    information = (points * (a / (k + growth))) @ points.T
     try:
-        z = coordinates.covariance(np.asarray(np.linalg.inv(information), dtype=np.float64))
+        z = coordinates.covariance(_inverse_of_response(coordinates, growth))
     except np.linalg.LinAlgError:
         return None
     slope = z @ coordinates.rows.T @ coordinates.rows @ z
@@ -491,9 +523,11 @@ def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> No
 
     x = np.append(np.log(d), start[i, j] / unit)
     with contextlib.suppress(_Late):
-        while x[k:].any() and search.meet(d, _symmetric(x[k:] * unit, i, j, count)) is None:
+        for _ in range(HALVINGS):
+            if not x[k:].any() or search.meet(d, _symmetric(x[k:] * unit, i, j, count)) is not None:
+                break
             x[k:] = np.where(x[k:] > x[k:].max() / 64, x[k:] / 2, 0.0)
-    for _ in range(3):
+    for _ in range(CLIMBS):
         search.climb(function, x, [(y - FAR, y + FAR) for y in x[:k]] + [(0.0, None)] * i.size)
         if not search.small.size:
             return
@@ -529,6 +563,7 @@ def _z(coordinates: Coordinates, objective: _Objective, d: Floats, small: Floats
     for basis, b, part in zip(parts.bases, parts.statistics, parts.split(r), strict=True):
         inner = basis.T @ part @ basis
         values, vectors = np.linalg.eigh(b @ inner @ b.T)
+        values = np.maximum(values, SINGULAR * values[-1])  # another order of sums than the search had
         h = inner @ b.T @ (vectors / np.sqrt(values)) @ vectors.T
         undo = np.linalg.pinv(b)
         first = h @ undo.T

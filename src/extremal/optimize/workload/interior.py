@@ -107,10 +107,9 @@ def optimal_design(
     if limits is None:
         limits = CouplingLimits(np.zeros((0, given)), 0.0)
     bounded = limits.rows.shape[0]
-    largest = limits.rows.max(axis=1, initial=0.0)
-    count, largest = given + bounded, np.where(largest > 0, largest, 1.0)
+    count, b = given + bounded, statistics
+    largest = np.where((most := limits.rows.max(axis=1, initial=0.0)) > 0, most, 1.0)
     d = np.hstack([points / size, np.zeros((n, bounded))])
-    b = statistics
     extra = Scalars(scalars.costs * size**2, np.hstack([scalars.rows, np.zeros((scalars.costs.size, bounded))]))
     limited = np.hstack([limits.rows / largest[:, None], np.eye(bounded)])
     rows = np.vstack([d, np.arange(count) < given, limited])

@@ -18,7 +18,7 @@ from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
 from extremal.estimate.hypothesis_tests.likelihood_ratio import Rule, log_ratios, marginals
 from extremal.estimate.hypothesis_tests.tails import WIDTH, on_grid
-from extremal.exact import Prior, as_prior
+from extremal.exact import Prior, as_prior, in_order, matrix_in_order
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
@@ -80,17 +80,17 @@ class NoChange:
         return randomized_response(len(self.joint), epsilon)
 
 
-def hypotheses_of(p0: Any, p1: Any, transition: Any, alpha: float) -> TwoHypotheses | NoChange:
-    """What is tested, and against what."""
+def hypotheses_of(p0: Any, p1: Any, transition: Any, alpha: float, inputs: Any) -> TwoHypotheses | NoChange:
+    """What is tested, and against what; `inputs` are the labels, None where they are not known."""
     if (p1 is None) == (transition is None):
         raise InvalidParameter("give p1 or transition, one of them", parameter="p1", value=p1)
-    first = as_prior(p0, "p0")
+    first = as_prior(in_order(p0, "p0", inputs), "p0")
     name = "p1" if transition is None else "transition"
     found: TwoHypotheses | NoChange
     if transition is None:
-        found = TwoHypotheses(first, as_prior(p1, "p1", k=len(first.values)), alpha)
+        found = TwoHypotheses(first, as_prior(in_order(p1, "p1", inputs), "p1", k=len(first.values)), alpha)
     else:
-        found = NoChange(_joint(first.values, transition), alpha)
+        found = NoChange(_joint(first.values, matrix_in_order(transition, "transition", inputs, inputs)), alpha)
     if np.abs(found.p0.values - found.p1.values).max() <= ROUNDING:
         raise InvalidParameter(
             f"{name} must give other shares than p0: no number of people tells equal ones apart", parameter=name

@@ -135,7 +135,8 @@ def plan_test(
     References: Neyman and Pearson (1933); Cover and Thomas, Elements of Information Theory, Theorem 11.8.3 (Stein);
     Kairouz, Oh, Viswanath (JMLR 2016), Section 3.
     """
-    hypotheses = hypotheses_of(p0, p1, transition, significance(alpha))
+    inputs = mechanism.input_labels if isinstance(mechanism, Mechanism) else None
+    hypotheses = hypotheses_of(p0, p1, transition, significance(alpha), inputs)
     if mechanism is not None:
         refuse_uncountable(mechanism)
     solved = left_out(mechanism, epsilon, n, "power", power)

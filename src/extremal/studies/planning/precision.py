@@ -17,7 +17,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, called_as
 from extremal.estimate.intervals.levels import checked_level
 from extremal.estimate.reports.sample import Sample
-from extremal.exact import as_count, as_prior
+from extremal.exact import as_count, as_prior, in_order
 from extremal.mechanism import Mechanism
 from extremal.plotting import plain_ticks
 from extremal.studies.planning.design_effect import DesignEffect
@@ -246,6 +246,8 @@ def _refuse_no_mechanism(mechanism: object) -> None:
 def _goal(
     mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float, workload: Any
 ) -> ShareOfEach | Statistics:
+    labels = inputs if mechanism is None else mechanism.input_labels
+    prior = in_order(prior, "prior", labels)
     if workload is None:
         return _shares(mechanism, k, prior, inputs, level)
     return _statistics(mechanism, k, prior, inputs, level, workload)
