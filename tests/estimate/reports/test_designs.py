@@ -244,8 +244,8 @@ def test_a_workload_a_table_and_a_regression_use_the_same_sample() -> None:
 
 
 def hidden(data: pd.DataFrame, scores: np.ndarray, degrees: Any) -> np.ndarray:
-    """By which each score's variance grows from the estimate to the limit on the side of 0: if a share s of everybody
-    had the end d, s·d = t·√((1 − s)(V + s·D)), D with people of a cluster alike to 0.06."""
+    """How much larger each score's variance is at the limit on the side of 0: if a share s of everybody had the end d,
+    s·d = t·√((1 − s)(V + s·D)), D with people of a cluster alike to 0.06."""
     from scipy.optimize import brentq
 
     w, mean = data["w"].to_numpy() / data["w"].sum(), np.average(scores, axis=0, weights=data["w"])
@@ -260,8 +260,8 @@ def hidden(data: pd.DataFrame, scores: np.ndarray, degrees: Any) -> np.ndarray:
             together = (rows.groupby("cluster")["w"].sum() ** 2).sum()
             most += (0.94 * (rows["w"] ** 2).sum() + 0.06 * together) * (d - apart) ** 2
         s = brentq(lambda s, d=d, v=v, most=most: s * abs(d) - t * np.sqrt((1 - s) * (v + s * most)), 0, 1)
-        found.append(max((1 - s) * (1 + s * most / v), 1.0))
-    return np.array(found)
+        found.append(max((1 - s) * (v + s * most) - v, 0.0))
+    return np.diag(found)
 
 
 def test_rao_and_scott_by_hand() -> None:
@@ -275,9 +275,9 @@ def test_rao_and_scott_by_hand() -> None:
     effects = n * linearised(data, seen - shares, w, "stratum", "cluster") / np.sqrt(np.outer(m, m))
     statistic = n * ((shares - m) ** 2 / m).sum()
     degrees = sample.beside(data).drawn(n).degrees
-    grown = np.sqrt(hidden(data, (seen - m) / np.sqrt(m), degrees))
-    assert grown.max() > 1
-    effects *= np.outer(grown, grown)
+    more = n * hidden(data, (seen - m) / np.sqrt(m), degrees)
+    assert more.max() > 0
+    effects += more
     freedom = np.trace(effects) ** 2 / (effects**2).sum()
     from scipy.stats import f
 
@@ -291,8 +291,7 @@ def test_rao_and_scott_by_hand() -> None:
     u = np.einsum("na,nb->nab", (seen - r) / np.sqrt(r), (other - c) / np.sqrt(c)).reshape(n, -1)
     mean = w @ u / w.sum()
     degrees = sample.beside(data).drawn(n).association_degrees(other[:, 1:] - c[1])
-    grown = np.sqrt(hidden(data, u, degrees))
-    effects = n * linearised(data, u - mean, w, "stratum", "cluster") * np.outer(grown, grown)
+    effects = n * (linearised(data, u - mean, w, "stratum", "cluster") + hidden(data, u, degrees))
     freedom = np.trace(effects) ** 2 / (effects**2).sum()
     assert both.statistic == pytest.approx(n * mean @ mean, rel=1e-9)
     expected = f.sf(degrees.seen * n * mean @ mean / np.trace(effects), freedom, degrees.number)

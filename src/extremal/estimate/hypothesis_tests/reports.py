@@ -103,16 +103,17 @@ class Surveyed:
         return self.drawn.of_labels(self.codes, len(self.values)) @ scores
 
     def plausible_deviations(self, scores: Floats, null: float, alpha: float, degrees: Degrees) -> Floats:
-        """The same, each score's scaled to the variance that it would have where a limit of level 1 − alpha is, on the
-        side of its mean under the null hypothesis: units that happen to be alike may hide part of it."""
+        """The same and more rows, with which each score has at least the variance that it would have where a limit of
+        level 1 − alpha is, on the side of its mean under the null hypothesis: units that happen to be alike may hide
+        part of it."""
         found = self.deviations(scores)
         mean, variance = self.shares @ scores, (found**2).sum(axis=0)
         end = np.where(mean < null, scores.max(axis=0), scores.min(axis=0)) - mean
         apart = self.drawn.strata_apart(self.codes, len(self.values)) @ scores
         hidden = hidden_variances(apart.T, end[:, None], self.drawn.unseen)[:, 0]
         moved = moved_share(variance, reach(1 - alpha, degrees), end, hidden)
-        there = np.maximum((1 - moved) * (variance + moved * hidden), variance)
-        return np.asarray(found * np.sqrt(np.divide(there, variance, out=np.ones_like(end), where=variance > 0)))
+        more = np.maximum((1 - moved) * (variance + moved * hidden) - variance, 0.0)
+        return np.vstack([found, np.diag(np.sqrt(more))])
 
 
 def surveyed(given: Reports, sample: Sample) -> Surveyed:
