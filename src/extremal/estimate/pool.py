@@ -206,7 +206,7 @@ def _stacked_sampling(tallies: list[Tally], channels: list[ListedReports], share
         np.concatenate([part.sampled for part in parts]),
         np.concatenate([share**2 * part.noise for part, share in zip(parts, shares, strict=True)]),
         apart - whole[:, None],
-        np.concatenate([share**2 * part.unseen for part, share in zip(parts, shares, strict=True)]),
+        np.concatenate([share**2 * part.together for part, share in zip(parts, shares, strict=True)]),
         Degrees(1.0),  # until the weights of the parts are known
         f"{words}, {len(tallies)} parts",
     )

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import extremal as ex
+from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.reports.degrees import reach
-from extremal.estimate.reports.sampling import moved_share, worth
+from extremal.estimate.reports.sampling import OneReport, moved_share
 
 M = ex.randomized_response(3, 2, inputs=["a", "b", "c"])
 YES = ex.randomized_response(2, 1.5, inputs=["no", "yes"])
@@ -243,22 +244,22 @@ def test_a_workload_a_table_and_a_regression_use_the_same_sample() -> None:
     ).all()  # as svyglm counts: less strata and terms
 
 
-def hidden(data: pd.DataFrame, scores: np.ndarray, degrees: Any) -> np.ndarray:
+def hidden(data: pd.DataFrame, scores: np.ndarray, told: np.ndarray, degrees: Any) -> np.ndarray:
     """How much larger each score's variance is at the limit on the side of 0: if a share s of everybody had the end d,
-    s·d = t·√((1 − s)(V + s·D)), D with people of a cluster alike to 0.06."""
+    s·d = t·√((1 − s)(V + s·D)), D with what people of a cluster know alike to 0.06."""
     from scipy.optimize import brentq
 
     w, mean = data["w"].to_numpy() / data["w"].sum(), np.average(scores, axis=0, weights=data["w"])
     variance = np.diag(linearised(data, scores - mean, data["w"].to_numpy(), "stratum", "cluster"))
-    t = reach(0.95, degrees)
-    found = []
-    for column, middle, v in zip(scores.T, mean, variance, strict=True):
+    t, found = reach(0.95, degrees), []
+    for column, middle, v, part in zip(scores.T, mean, variance, told, strict=True):
         d = (column.max() if middle < 0 else column.min()) - middle
         most = 0.0
         for _, rows in data.assign(w=w, score=column).groupby("stratum"):
             apart = np.average(rows["score"], weights=rows["w"]) - middle
             together = (rows.groupby("cluster")["w"].sum() ** 2).sum()
-            most += (0.94 * (rows["w"] ** 2).sum() + 0.06 * together) * (d - apart) ** 2
+            alone = (rows["w"] ** 2).sum()
+            most += (alone + 0.06 * part * (together - alone)) * (d - apart) ** 2
         s = brentq(lambda s, d=d, v=v, most=most: s * abs(d) - t * np.sqrt((1 - s) * (v + s * most)), 0, 1)
         found.append(max((1 - s) * (v + s * most) - v, 0.0))
     return np.diag(found)
@@ -275,7 +276,9 @@ def test_rao_and_scott_by_hand() -> None:
     effects = n * linearised(data, seen - shares, w, "stratum", "cluster") / np.sqrt(np.outer(m, m))
     statistic = n * ((shares - m) ** 2 / m).sum()
     degrees = sample.beside(data).drawn(n).degrees
-    more = n * hidden(data, (seen - m) / np.sqrt(m), degrees)
+    known = np.ptp(M.matrix, axis=0)  # of scores e_y/√m_y, of which each has the range 1/√m_y
+    both_known = np.outer(known, np.ptp(YES.matrix, axis=0)).ravel()
+    more = n * hidden(data, (seen - m) / np.sqrt(m), known, degrees)
     assert more.max() > 0
     effects += more
     freedom = np.trace(effects) ** 2 / (effects**2).sum()
@@ -291,7 +294,7 @@ def test_rao_and_scott_by_hand() -> None:
     u = np.einsum("na,nb->nab", (seen - r) / np.sqrt(r), (other - c) / np.sqrt(c)).reshape(n, -1)
     mean = w @ u / w.sum()
     degrees = sample.beside(data).drawn(n).association_degrees(other[:, 1:] - c[1])
-    effects = n * (linearised(data, u - mean, w, "stratum", "cluster") + hidden(data, u, degrees))
+    effects = n * (linearised(data, u - mean, w, "stratum", "cluster") + hidden(data, u, both_known, degrees))
     freedom = np.trace(effects) ** 2 / (effects**2).sum()
     assert both.statistic == pytest.approx(n * mean @ mean, rel=1e-9)
     expected = f.sf(degrees.seen * n * mean @ mean / np.trace(effects), freedom, degrees.number)
@@ -503,16 +506,16 @@ def test_limits_reach_as_far_as_standard_errors_where_weights_go_with_the_answer
 
 
 def test_the_share_that_moves_a_mean_by_its_own_standard_errors() -> None:
-    variance, d, hidden = (
-        np.array([0.01, 1e-6, 0.0, 0.3]),
-        np.array([0.9, -0.2, 0.7, 1.0]),
-        np.array([0.1, 0.02, 0.1, 0.0]),
-    )
-    s = moved_share(variance, 2.0, d, hidden)
-    assert (s * d) ** 2 == pytest.approx(4 * (1 - s) * (variance + s * hidden))
-    assert moved_share(np.zeros(1), 2.0, np.zeros(1), np.zeros(1)) == 0
-    unit, ends = np.full(4, 0.2), np.column_stack([d, 0 * d])
-    found = worth(unit, variance, 2.0, ends, np.column_stack([hidden, 0 * d]))
-    at_limit = (unit + s * d**2)[:2] / (variance + s * hidden)[:2]
-    assert found[:2] == pytest.approx(np.minimum(at_limit, unit[:2] / variance[:2]))
+    variance, d = np.array([0.01, 1e-6, 0.0, 0.3]), np.array([0.9, -0.2, 0.7, 1.0])
+    noise, z = np.array([0.1]), quantile(0.95)
+    hidden = 0.1 * d**2
+    s = moved_share(variance, z, d, hidden)
+    assert (s * d) ** 2 == pytest.approx(z**2 * (1 - s) * (variance + s * hidden))
+    assert moved_share(np.zeros(1), z, np.zeros(1), np.zeros(1)) == 0
+    one = OneReport(np.full(4, 0.2), np.column_stack([d, 0 * d]), np.ones(4))
+    found = one.worth(variance, 0.95, np.zeros((4, 1)), noise, np.zeros(1))
+    at_limit = (0.2 + s * d**2)[:2] / (variance + s * hidden)[:2]
+    assert found[:2] == pytest.approx(np.minimum(at_limit, 0.2 / variance[:2]))
     assert found[2] == 1
+    alike = one.worth(variance, 0.95, np.zeros((4, 1)), noise, noise)
+    assert (alike[:2] < found[:2]).all()

@@ -15,7 +15,7 @@ from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.reports.counts import refuse_counted_rows
-from extremal.estimate.reports.degrees import Degrees, reach
+from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import named_files, read_columns
 from extremal.estimate.reports.sample import Sample
@@ -102,17 +102,17 @@ class Surveyed:
         variance."""
         return self.drawn.of_labels(self.codes, len(self.values)) @ scores
 
-    def plausible_deviations(self, scores: Floats, null: float, alpha: float, degrees: Degrees) -> Floats:
-        """The same and more rows, with which each score has at least the variance that it would have where a limit of
-        level 1 − alpha is, on the side of its mean under the null hypothesis: units that happen to be alike may hide
-        part of it."""
-        found = self.deviations(scores)
+    def plausible_deviations(self, scores: Floats, told: Floats, null: float, far: float) -> Floats:
+        """The same and more rows, with which each score has at least the variance that it would have `far` standard
+        errors away, on the side of its mean under the null hypothesis: units that happen to be alike may hide part of
+        it. `told` is the range of each score's mean given the answers over that of the score."""
+        found, drawn = self.deviations(scores), self.drawn
         mean, variance = self.shares @ scores, (found**2).sum(axis=0)
         end = np.where(mean < null, scores.max(axis=0), scores.min(axis=0)) - mean
-        apart = self.drawn.strata_apart(self.codes, len(self.values)) @ scores
-        hidden = hidden_variances(apart.T, end[:, None], self.drawn.unseen)[:, 0]
-        moved = moved_share(variance, reach(1 - alpha, degrees), end, hidden)
-        more = np.maximum((1 - moved) * (variance + moved * hidden) - variance, 0.0)
+        gaps = end[:, None] - (drawn.strata_apart(self.codes, len(self.values)) @ scores).T
+        hidden = hidden_variances(gaps, drawn.noise, drawn.together, told)
+        s = moved_share(variance, far, end, hidden)
+        more = np.maximum((1 - s) * (variance + s * hidden) - variance, 0.0)
         return np.vstack([found, np.diag(np.sqrt(more))])
 
 

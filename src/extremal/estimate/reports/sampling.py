@@ -19,7 +19,7 @@ A stratum with a single cluster has no spread to be seen; like R's `survey.lonel
 centred at the overall mean. Effective numbers of reports are V(one report)/V times (z/t)², z and t the quantiles at the
 level in question for as many degrees of freedom as the units are worth (`degrees`; clusters − strata where they are
 equal), the variance divided by the share of it that they show (Korn and Graubard 1998); both variances as they would be
-where the limits are (`worth`).
+where the limits are (`OneReport`).
 
 References: Binder, Int. Statist. Rev. 51 (1983); Deville and Särndal, JASA 87 (1992); Lumley, J. Statist. Software 9
 (2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007).
@@ -232,7 +232,7 @@ class DrawnSample:
             sampled,
             self.noise,
             apart,
-            (1 - sampled) * self.unseen,
+            self.together,
             self.degrees,
             self.words,
             self._population,
@@ -249,13 +249,12 @@ class DrawnSample:
         return np.asarray(np.bincount(self._layers, weights=self.weights**2) / self.weights.sum() ** 2)
 
     @property
-    def unseen(self) -> Floats:
-        """The same where two people of a unit are alike to `ALIKE`."""
+    def together(self) -> Floats:
+        """By how much more, in each stratum, people of one unit who are alike to `ALIKE` would weigh."""
         if self.replicates is not None:
-            return self.noise
-        together = np.bincount(self.units, weights=self.weights) ** 2 / self.weights.sum() ** 2
-        whole = np.bincount(self.strata, weights=together, minlength=self.sampled.size)
-        return np.asarray((1 - ALIKE) * self.noise + ALIKE * whole)
+            return np.zeros(1)
+        of_units = np.bincount(self.units, weights=self.weights) ** 2 / self.weights.sum() ** 2
+        return np.asarray(ALIKE * (np.bincount(self.strata, of_units, self.sampled.size) - self.noise))
 
     def strata_apart(self, codes: Codes, size: int) -> Floats:
         """The shares of the labels in each stratum, a row each, less those in the whole sample."""
@@ -284,7 +283,7 @@ class Sampling:
         sampled: the share of its stratum's population that each stratum's sample is.
         noise: Σ_i w_i² of each stratum over (Σ w)²: the weight of what randomisation alone contributes.
         apart: the statistic of each stratum's reports less that of all, a column for each stratum.
-        unseen: the variance, of a mean, of people at one distance from their stratum's mean, for each stratum.
+        together: by how much people of one unit who are alike to `ALIKE` would add to that weight.
         degrees: how well units show a variance.
         words: the design in a few words.
         population: of how many the respondents were drawn at random, where that is all there is to say.
@@ -295,7 +294,7 @@ class Sampling:
     sampled: Floats
     noise: Floats
     apart: Floats
-    unseen: Floats
+    together: Floats
     degrees: Degrees
     words: str
     population: int | None = None
@@ -347,68 +346,76 @@ class Sampling:
         found[np.diag_indices_from(found)] = wanted
         return np.asarray(found)
 
-    def effective(
-        self,
-        unit: Floats,
-        variance: Floats,
-        level: float,
-        apart: Floats,
-        ends: Floats,
-        part: tuple[float, float] = (1.0, 1.0),
-    ) -> Floats:
+    def effective(self, one: OneReport, variance: Floats, level: float, apart: Floats) -> Floats:
         """Korn and Graubard's effective number of reports, for intervals of this level.
 
         Args:
-            unit: the variance of one report's contribution, for each function.
+            one: what one report contributes to each function.
             variance: of each.
             level: of the intervals.
             apart: how far the mean contribution of each stratum is from that of all, a row for each function.
-            ends: how far the least and the largest contribution are from it, a row for each function.
-            part: the share of the weights, and of their squares, of those who can contribute another number.
         """
-        far = reach(level, self.degrees)
-        hidden = part[1] * hidden_variances(apart, ends, self.unseen)
-        return np.asarray(worth(unit, variance, far, ends, hidden, part[0]) * (quantile(level) / far) ** 2)
+        left = 1 - self.sampled
+        found = one.worth(variance, level, apart, left * self.noise, left * self.together)
+        return np.asarray(found * (quantile(level) / reach(level, self.degrees)) ** 2)
 
     def _residuals(self, inverse: Inverse, rows: Floats | None) -> Floats:
         found = inverse.apply(self.deviations)
         return found if rows is None else np.asarray(rows @ found)
 
 
-def hidden_variances(apart: Floats, ends: Floats, unseen: Floats) -> Floats:
-    """D of `worth`: of means, if everybody contributed an end and the strata's means were as they are."""
-    return np.stack([(end[:, None] - apart) ** 2 @ unseen for end in ends.T], axis=1)
+@dataclass(frozen=True, eq=False)
+class OneReport:
+    """What one report contributes to the estimates of some functions.
 
-
-def worth(unit: Floats, variance: Floats, far: float, ends: Floats, hidden: Floats, share: float = 1.0) -> Floats:
-    """How many independent reports of equal weight are as precise, for each function: the least of σ²/V at the estimate
-    and at its limits.
-
-    A stratum or a few clusters whose people happen to answer alike show next to no variance, though others may not be
-    like them. If a part s of everybody contributed an end, at distance d from the mean, the mean would move by s·d, one
-    report's variance to (1 − s)(σ² + s·d²), and that of the mean to (1 − s)(V + s·D). The limit is where s·d is `far`
-    standard errors: s²(d² + far²D) + s·far²(V − D) = far²V.
-
-    Args:
-        unit: σ².
-        variance: V.
-        far: how many standard errors an interval reaches.
-        ends: d, a column for each end.
-        hidden: D, likewise.
-        share: of the weights, of those who can contribute another number than 0, with which the mean moves.
+    Attributes:
+        variance: σ², of each.
+        ends: d, how far the least and the largest are from the mean, a row for each function.
+        told: the range of a function over that of its contributions: 1 without randomisation.
+        share: of the weights, of those who can contribute another number than 0.
+        squares: the same of their squares.
     """
-    found = np.divide(unit, variance, out=np.ones_like(unit), where=variance > 0)
-    for d, most in zip(ends.T, hidden.T, strict=True):
-        moved = moved_share(variance, far, share * d, most)
-        within = unit + moved * share * d**2
-        found = np.minimum(
-            found, np.divide(within, variance + moved * most, out=np.full_like(d, np.inf), where=variance > 0)
-        )
-    return np.asarray(found)
+
+    variance: Floats
+    ends: Floats
+    told: Floats
+    share: float = 1.0
+    squares: float = 1.0
+
+    def worth(self, variance: Floats, level: float, apart: Floats, noise: Floats, together: Floats) -> Floats:
+        """How many independent reports of equal weight are as precise: the least of σ²/V at the estimate and at its
+        limits.
+
+        A stratum or a few clusters whose people happen to answer alike show next to no variance, though others may not
+        be like them. If a part s of everybody contributed an end, the mean would move by s·d, one report's variance to
+        (1 − s)(σ² + s·d²), and that of the mean to (1 − s)(V + s·D).
+
+        Args:
+            variance: V.
+            level: of the limits.
+            apart: how far the mean of each stratum is from that of all, a row for each function.
+            noise: Σ w_i² of each stratum over (Σ w)².
+            together: what people of one unit who are alike add to that.
+        """
+        found = np.divide(self.variance, variance, out=np.ones_like(variance), where=variance > 0)
+        for d in self.ends.T:
+            hidden = self.squares * hidden_variances(d[:, None] - apart, noise, together, self.told)
+            s = moved_share(variance, quantile(level), self.share * d, hidden)
+            there = np.divide(
+                self.variance + s * self.share * d**2, variance + s * hidden, out=found.copy(), where=variance > 0
+            )
+            found = np.minimum(found, there)
+        return np.asarray(found)
+
+
+def hidden_variances(gaps: Floats, noise: Floats, together: Floats, told: Floats) -> Floats:
+    """D: of means, if everybody contributed an end, so far from the means of the strata, and the truth in it were alike
+    within units."""
+    return np.asarray(gaps**2 @ noise + told * (gaps**2 @ together))
 
 
 def moved_share(variance: Floats, far: float, d: Floats, hidden: Floats) -> Floats:
-    """s of `worth`, where s·d is so many standard errors."""
+    """s where s·d is so many standard errors: s²(d² + far²·D) + s·far²(V − D) = far²·V."""
     square, line = d**2 + far**2 * hidden, far**2 * (variance - hidden)
     root = np.sqrt(line**2 + 4 * square * far**2 * variance)
     return np.divide(root - line, 2 * square, out=np.zeros_like(d), where=square > 0)

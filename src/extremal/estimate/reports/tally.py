@@ -97,7 +97,7 @@ class Tally:
             sampled,
             np.array([noise]),
             np.zeros((whole.size, 1)),
-            noise * (1 - sampled),
+            np.zeros(1),
             Degrees(max(n - 1.0, 1.0)),
             words,
             population,

@@ -15,7 +15,7 @@ from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.reports.degrees import Degrees, reach
-from extremal.estimate.reports.sampling import Sampling, worth
+from extremal.estimate.reports.sampling import OneReport, Sampling
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate
@@ -179,37 +179,44 @@ class CrosstabEstimate(Tabled):
         """How many independent pairs of equal weight are as precise, for each cell, in intervals of this level."""
         if not self.sample:
             return np.full(self.estimate.shape, self.effective_n)
-        apart = None if self.sampling is None else self._moved(self.sampling.apart)
         ends = np.einsum("ax,bz->xzab", self.first.extremes, self.second.extremes).reshape(self.estimate.size, -1)
         ends = np.column_stack([ends.min(axis=1), ends.max(axis=1)]) - self.estimate.reshape(-1, 1)
-        found = self._as_precise(self._unit.ravel(), self._variances.ravel(), level, apart, ends)
-        return found.reshape(self.estimate.shape)
+        one = OneReport(self._unit.ravel(), ends, 1 / np.ptp(ends, axis=1))
+        apart = None if self.sampling is None else self._moved(self.sampling.apart)
+        return self._as_precise(one, self._variances.ravel(), level, apart).reshape(self.estimate.shape)
 
     def effective(
-        self, contributions: Floats, unit: float, variance: float, level: float, inside: Flags | None = None
+        self,
+        contributions: Floats,
+        width: float,
+        unit: float,
+        variance: float,
+        level: float,
+        inside: Flags | slice = slice(None),
     ) -> float:
-        """The same for the mean of a number that each pair of reports has; `inside` says which of them can have
-        another number than 0."""
+        """The same for the mean of a number that each pair of reports has.
+
+        Args:
+            contributions: the numbers.
+            width: their range given the answers.
+            unit: their variance.
+            variance: of the mean.
+            level: of the intervals.
+            inside: the pairs that can have another number than 0.
+        """
         if not self.sample:
             return self.effective_n
-        mask = slice(None) if inside is None else inside
-        part = float(self.table.ravel()[mask].sum()), float(self.squares.ravel()[mask].sum())
-        apart = None if self.sampling is None else contributions[None, self.cells] @ self.sampling.apart
         ends = np.array([[contributions.min(), contributions.max()]]) - contributions @ self.table.ravel()
-        return float(self._as_precise(np.array([unit]), np.array([variance]), level, apart, ends, part)[0])
+        part = [float(shares.ravel()[inside].sum()) for shares in (self.table, self.squares)]
+        one = OneReport(np.array([unit]), ends, width / np.ptp(ends, axis=1), *part)
+        apart = None if self.sampling is None else contributions[None, self.cells] @ self.sampling.apart
+        return float(self._as_precise(one, np.array([variance]), level, apart)[0])
 
-    def _as_precise(
-        self,
-        unit: Floats,
-        variance: Floats,
-        level: float,
-        apart: Floats | None,
-        ends: Floats,
-        part: tuple[float, float] = (1.0, 1.0),
-    ) -> Floats:
+    def _as_precise(self, one: OneReport, variance: Floats, level: float, apart: Floats | None) -> Floats:
         if self.sampling is None or apart is None:
-            return worth(unit, variance, quantile(level), ends, part[1] * ends**2 / self.effective_n, part[0])
-        return self.sampling.effective(unit, variance, level, apart, ends, part)
+            alone = np.array([1 / self.effective_n])
+            return one.worth(variance, level, np.zeros((variance.size, 1)), alone, np.zeros(1))
+        return self.sampling.effective(one, variance, level, apart)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Gaffke's limits while pairs are few and listed, else score limits: an array of shape (rows, columns, 2)."""
@@ -280,7 +287,7 @@ class CrosstabEstimate(Tabled):
         ends = [float(np.average(moments[a == end], weights=p[a == end] + NEGLIGIBLE)) for end in (a.min(), a.max())]
         fitted, whole = float((a * p).sum()), float((moments * p).sum())
         unit = max(whole - fitted**2, 0.0)
-        n = self.effective(worth.ravel(), unit, error**2, level)
+        n = self.effective(worth.ravel(), float(np.ptp(a)), unit, error**2, level)
         one = np.ones(1)
         if self._few:
             found = gaffke_limits(worth.reshape(1, -1), n * self.table.reshape(1, -1), level)

@@ -42,7 +42,7 @@ from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations
 from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.reports.degrees import USUAL, Degrees, reach
-from extremal.estimate.reports.sampling import Sampling, worth
+from extremal.estimate.reports.sampling import OneReport, Sampling
 from extremal.estimate.reports.tally import Tally
 from extremal.exact.weights import Floats
 
@@ -466,16 +466,18 @@ class Fit:
         unit, sampling, n = self.unit_variances(rows)[chosen], self.observed.sampling, self.observed.effective_n
         if self.simple:
             return np.full(unit.shape, n)
-        small, large = (np.broadcast_to(v, chosen.shape)[chosen] for v in self.inverse.extremes(rows))
+        size = chosen.shape
+        small, large = (np.broadcast_to(v, size)[chosen] for v in self.inverse.extremes(rows))
         centre = (self.centre if rows is None else rows @ self.centre)[chosen]
-        ends = np.column_stack([small - centre, large - centre])
+        width = 1.0 if rows is None else np.ptp(rows, axis=1)[chosen]
+        told = np.divide(width, large - small, out=np.ones_like(centre), where=large > small)
+        one = OneReport(unit, np.column_stack([small - centre, large - centre]), told)
         if sampling is None:
-            variance = self._spread(rows, self.spread, self.observed.squares)[chosen] / n
-            return worth(unit, variance, quantile(level), ends, ends**2 / n)
+            variance, nothing = self._spread(rows, self.spread, self.observed.squares)[chosen] / n, np.zeros(1)
+            return one.worth(variance, level, np.zeros((centre.size, 1)), np.array([1 / n]), nothing)
         apart = self.inverse.apply(sampling.apart)
-        apart = (apart if rows is None else rows @ apart)[chosen]
         variance = sampling.variances(self.inverse, rows, self.plausible)[chosen]
-        return sampling.effective(unit, variance, level, apart, ends)
+        return sampling.effective(one, variance, level, (apart if rows is None else rows @ apart)[chosen])
 
     def _rows(self, coefficients: Floats | None) -> Floats | None:
         return self.combinations.matrix if coefficients is None else self.combinations.rows(coefficients)

@@ -111,7 +111,7 @@ class Share:
     def _effective(self, level: float) -> float:
         """How many independent pairs of equal weight are as precise, in limits of this level."""
         unit = self._spread(self.table.table, self._answers[0])
-        return self.table.effective(self._each(), unit, self._variance(), level, self._contributions[1] != 0)
+        return self.table.effective(self._each(), 1.0, unit, self._variance(), level, self._contributions[1] != 0)
 
     def ratio(self, level: float) -> Ratio:
         """What limits of this level are made of."""
