@@ -119,6 +119,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "columns.spark": "a container is a file, and its package is loaded for it alone",
     "discovery.frames": "reports on columns of frames and plans, which the protocol itself knows nothing of",
     "estimate.chosen": "estimates of chosen labels: a result of its own",
+    "estimate.results.shares": "shares within answers, other statistics than the cells of the table",
     "estimate.regression.sandwich": "variances of a regression in a sample, with a theory of their own",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",

@@ -4,16 +4,19 @@
    99%; and of five shares together. Coverage is at least the level less 0.01.
 2. The same for clusters of very unequal sizes, `UNEVEN`: every share, all of them together, a workload, a mean, a table
    of two questions, a conditional share; and for four clusters pooled with people drawn one by one.
-3. Every test that takes a sample, at 0.05, with 8 to 40 clusters: rejected in at most 5.5% under the hypothesis. The
+3. Rare answers in clusters whose people are alike to a correlation of up to 0.2, where many surveys show clusters that
+   agree: limits of the share, and the size of `test_distribution`; strata that agree; weights that go with the answer.
+4. Every test that takes a sample, at 0.05, with 8 to 40 clusters: rejected in at most 5.5% under the hypothesis. The
    same reports as if drawn one by one must be rejected too often.
 
 All with a margin of 3.5 standard errors of the simulation. Run with
-`python -m audit.estimate.clusters [surveys] [intervals] [uneven] [pooled] [tests]`; without a word all of them.
+`python -m audit.estimate.clusters [surveys] [intervals] [uneven] [pooled] [hidden] [tests]`; without a word all.
 """
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +40,19 @@ UNEVEN_TESTS = {
     "20 of 10 to 35": [10] * 5 + [15] * 5 + [20] * 5 + [35] * 5,
     "20 of 5 to 80": [5] * 10 + [10] * 5 + [80] * 5,
 }
+ALIKE = (  # clusters, people in each, share, correlation, ε
+    (3, 30, 0.2, 0.2, 6.0),
+    (6, 30, 0.05, 0.05, 6.0),
+    (6, 30, 0.05, 0.2, 6.0),
+    (6, 30, 0.1, 0.2, 2.0),
+    (12, 30, 0.05, 0.02, 6.0),
+    (12, 30, 0.05, 0.2, 6.0),
+    (12, 30, 0.2, 0.2, 6.0),
+    (40, 25, 0.02, 0.1, 6.0),
+)
+AGREE = (((40, 20), (40_000, 4_000), (0.05, 0.9)), ((40, 40), (40_000, 8_000), (0.04, 0.9)))  # reports, people, shares
+INFORMATIVE = (((100, 900), (5.0, 1.0), (0.5, 0.02)), ((30, 270), (10.0, 1.0), (0.5, 0.0)))  # people, weights, shares
+SAYING = np.random.default_rng(5)
 POOLED = ((4, 100, 100, 0.1), (4, 250, 300, 0.05), (3, 100, 300, 0.1), (6, 100, 200, 0.1))  # clusters of, singles, ICC
 AGREEMENT = 10.0  # of a cluster: Dirichlet around the shares with ten people's worth
 
@@ -165,6 +181,52 @@ def pooled(surveys: int) -> bool:
     return good
 
 
+def hidden(surveys: int) -> bool:
+    good = True
+    for count, size, share, alike, epsilon in ALIKE:
+        cluster, p = np.repeat(np.arange(count), size), np.array([1 - share, share])
+        words = f"{count} clusters of {size}, a share of {share:g}, correlation {alike:g}, ε={epsilon:g}"
+        m, generator = ex.randomized_response(2, epsilon), np.random.default_rng([count, int(100 * share)])
+        draw = partial(answered, cluster, (1 - alike) / alike, p, m, generator)
+        good &= held(words, p, m, ex.Sample(cluster=cluster), draw, surveys)
+    m = ex.randomized_response(2, 6)
+    for numbers, people, each in AGREE:
+        sample = ex.Sample(strata=np.repeat([0, 1], numbers), population=dict(enumerate(people)))
+        words = f"strata of {numbers[0]} and {numbers[1]}, shares {each[0]:g} and {each[1]:g}"
+        share, draw = float(np.average(each, weights=people)), partial(said, np.repeat(each, numbers), m)
+        good &= held(words, np.array([1 - share, share]), m, sample, draw, surveys)
+    for numbers, weights, each in INFORMATIVE:
+        sample = ex.Sample(weights=np.repeat(weights, numbers))
+        words = (
+            f"{numbers[0]} of weight {weights[0]:g}, {numbers[1]} of {weights[1]:g}, shares {each[0]:g}, {each[1]:g}"
+        )
+        share, draw = float(np.average(each, weights=np.multiply(numbers, weights))), np.repeat(each, numbers)
+        good &= held(words, np.array([1 - share, share]), m, sample, partial(said, draw, m), surveys)
+    return good
+
+
+def said(chance: np.ndarray, m: ex.Mechanism) -> np.ndarray:
+    """Reports of people who say yes with these probabilities."""
+    return randomised((SAYING.random(chance.size) < chance).astype(int), m, SAYING)
+
+
+def held(words: str, p: np.ndarray, m: ex.Mechanism, sample: ex.Sample, draw: Any, surveys: int) -> bool:
+    """Whether limits hold, and the true distribution is rejected rarely; both printed."""
+    inside, rejected, tested = np.zeros(3), 0, 0
+    for _ in range(surveys):
+        reports = draw()
+        found = ex.estimate_frequencies(reports, m, sample=sample)
+        limits = np.array([found.interval(level)[1] for level in LEVELS])
+        inside += (limits[:, 0] <= p[1]) & (p[1] <= limits[:, 1])
+        if np.ptp(reports):  # identical reports are not tested
+            rejected, tested = rejected + bool(ex.test_distribution(reports, m, p, sample=sample)), tested + 1
+    good = enough(inside / surveys, LEVELS, surveys)
+    good &= rejected / tested <= 0.055 + 3.5 * np.sqrt(0.05 * 0.95 / tested)
+    rates = "  ".join(f"{level:.0%} {one:.3f}" for level, one in zip(LEVELS, inside / surveys, strict=True))
+    print(f"  {words}: {rates}  rejected {rejected / tested:.4f}{'' if good else '   WRONG'}", flush=True)
+    return bool(good)
+
+
 def sizes_of_tests(surveys: int) -> bool:
     good = True
     designs: dict[str, Any] = {f"{count} of 6 to 18": count for count in (12, 20, 40)} | UNEVEN_TESTS
@@ -217,7 +279,7 @@ def decided(cluster: np.ndarray, generator: np.random.Generator) -> tuple[dict[s
 
 def main() -> int:
     surveys = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
-    parts = {"intervals": intervals, "uneven": uneven, "pooled": pooled, "tests": sizes_of_tests}
+    parts = {"intervals": intervals, "uneven": uneven, "pooled": pooled, "hidden": hidden, "tests": sizes_of_tests}
     good = True
     for name, part in parts.items():
         if len(sys.argv) <= 2 or name in sys.argv[2:]:

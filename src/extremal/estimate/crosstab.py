@@ -101,7 +101,7 @@ def estimate_crosstab(
         return CrosstabEstimate(one, other, table, n, table, float(n))
     w = how.weights
     used, codes = np.unique(cells, return_inverse=True)
-    sampling = None if how.plain else how.sampling(how.of_labels(codes, used.size).T)
+    sampling = None if how.plain else how.sampling(codes, used.size)
     effective = float(w.sum() ** 2 / (w @ w))
     return CrosstabEstimate(one, other, shares(w), n, shares(w * w), effective, used, sampling, how.notes)
 

@@ -26,8 +26,9 @@ from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Inverse, ListedReports
 from extremal.estimate.frequencies import Method, estimate_frequencies, estimated
+from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.methods.combinations import Combinations, row_prior
-from extremal.estimate.reports.degrees import Degrees, degrees_of_mean
+from extremal.estimate.reports.degrees import USUAL, Degrees, degrees_of_mean, reach
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.reports.tally import Reports, Tally
@@ -160,8 +161,8 @@ def _worth(one: Tally, part: Any, p: Floats) -> float:
     expected = p @ matrix
     kept = expected > 0
     variance = sampling.floored(sampling.deviations, p @ (matrix * (1 - matrix)))[kept] / expected[kept]
-    spread = np.maximum(variance.sum(keepdims=True), 1 / (MOST_WORTH * one.n))
-    worth = float(sampling.effective((1 - expected[kept]).sum(keepdims=True), spread, 0.95)[0])
+    spread = max(float(variance.sum()), 1 / (MOST_WORTH * one.n))
+    worth = float((1 - expected[kept]).sum() / spread * (quantile(USUAL) / reach(USUAL, sampling.degrees)) ** 2)
     clustered = sampling.deviations.shape[1] < one.n and not sampling.sampled.any()
     return min(worth, alone) if clustered else worth
 
@@ -194,6 +195,9 @@ def _stacked_sampling(tallies: list[Tally], channels: list[ListedReports], share
     if all(one.sampling is None for one in tallies):
         return None
     parts = _samplings(tallies, channels)
+    means = [channel.statistic(*one.shares()) for one, channel in zip(tallies, channels, strict=True)]
+    apart = np.hstack(_stacked([mean[:, None] + part.apart for mean, part in zip(means, parts, strict=True)]))
+    whole = np.concatenate([share * mean for share, mean in zip(shares, means, strict=True)])
     before = np.cumsum([0, *(part.sampled.size for part in parts)])
     words = " and ".join(dict.fromkeys(one.sampling.words for one in tallies if one.sampling is not None))
     return Sampling(
@@ -201,6 +205,8 @@ def _stacked_sampling(tallies: list[Tally], channels: list[ListedReports], share
         np.concatenate([part.strata + start for part, start in zip(parts, before, strict=False)]),
         np.concatenate([part.sampled for part in parts]),
         np.concatenate([share**2 * part.noise for part, share in zip(parts, shares, strict=True)]),
+        apart - whole[:, None],
+        np.concatenate([share**2 * part.together for part, share in zip(parts, shares, strict=True)]),
         Degrees(1.0),  # until the weights of the parts are known
         f"{words}, {len(tallies)} parts",
     )

@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 
 import extremal as ex
+from extremal.estimate.intervals.levels import quantile
+from extremal.estimate.reports.degrees import reach
+from extremal.estimate.reports.sampling import OneReport, moved_share
 
 M = ex.randomized_response(3, 2, inputs=["a", "b", "c"])
 YES = ex.randomized_response(2, 1.5, inputs=["no", "yes"])
@@ -241,6 +244,27 @@ def test_a_workload_a_table_and_a_regression_use_the_same_sample() -> None:
     ).all()  # as svyglm counts: less strata and terms
 
 
+def hidden(data: pd.DataFrame, scores: np.ndarray, told: np.ndarray, degrees: Any) -> np.ndarray:
+    """How much larger each score's variance is at the limit on the side of 0: if a share s of everybody had the end d,
+    s·d = t·√((1 − s)(V + s·D)), D with what people of a cluster know alike to 0.06."""
+    from scipy.optimize import brentq
+
+    w, mean = data["w"].to_numpy() / data["w"].sum(), np.average(scores, axis=0, weights=data["w"])
+    variance = np.diag(linearised(data, scores - mean, data["w"].to_numpy(), "stratum", "cluster"))
+    t, found = reach(0.95, degrees), []
+    for column, middle, v, part in zip(scores.T, mean, variance, told, strict=True):
+        d = (column.max() if middle < 0 else column.min()) - middle
+        most = 0.0
+        for _, rows in data.assign(w=w, score=column).groupby("stratum"):
+            apart = np.average(rows["score"], weights=rows["w"]) - middle
+            together = (rows.groupby("cluster")["w"].sum() ** 2).sum()
+            alone = (rows["w"] ** 2).sum()
+            most += (alone + 0.06 * part * (together - alone)) * (d - apart) ** 2
+        s = brentq(lambda s, d=d, v=v, most=most: s * abs(d) - t * np.sqrt((1 - s) * (v + s * most)), 0, 1)
+        found.append(max((1 - s) * (v + s * most) - v, 0.0))
+    return np.diag(found)
+
+
 def test_rao_and_scott_by_hand() -> None:
     data = frame()
     sample, n = ex.Sample(weights="w", strata="stratum", cluster="cluster"), len(data)
@@ -251,11 +275,16 @@ def test_rao_and_scott_by_hand() -> None:
     shares = w @ seen / w.sum()
     effects = n * linearised(data, seen - shares, w, "stratum", "cluster") / np.sqrt(np.outer(m, m))
     statistic = n * ((shares - m) ** 2 / m).sum()
+    degrees = sample.beside(data).drawn(n).degrees
+    known = np.ptp(M.matrix, axis=0)  # of scores e_y/√m_y, of which each has the range 1/√m_y
+    both_known = np.outer(known, np.ptp(YES.matrix, axis=0)).ravel()
+    more = n * hidden(data, (seen - m) / np.sqrt(m), known, degrees)
+    assert more.max() > 0
+    effects += more
     freedom = np.trace(effects) ** 2 / (effects**2).sum()
     from scipy.stats import f
 
     assert found.statistic == pytest.approx(statistic, rel=1e-10)
-    degrees = sample.beside(data).drawn(n).degrees
     assert degrees.number < data["cluster"].nunique() - 2
     expected = f.sf(degrees.seen * statistic / np.trace(effects), freedom, degrees.number)
     assert found.p_value == pytest.approx(expected, rel=1e-9)
@@ -264,10 +293,10 @@ def test_rao_and_scott_by_hand() -> None:
     r, c = w @ seen / w.sum(), w @ other / w.sum()
     u = np.einsum("na,nb->nab", (seen - r) / np.sqrt(r), (other - c) / np.sqrt(c)).reshape(n, -1)
     mean = w @ u / w.sum()
-    effects = n * linearised(data, u - mean, w, "stratum", "cluster")
+    degrees = sample.beside(data).drawn(n).association_degrees(other[:, 1:] - c[1])
+    effects = n * (linearised(data, u - mean, w, "stratum", "cluster") + hidden(data, u, both_known, degrees))
     freedom = np.trace(effects) ** 2 / (effects**2).sum()
     assert both.statistic == pytest.approx(n * mean @ mean, rel=1e-9)
-    degrees = sample.beside(data).drawn(n).association_degrees(other[:, 1:] - c[1])
     expected = f.sf(degrees.seen * n * mean @ mean / np.trace(effects), freedom, degrees.number)
     assert both.p_value == pytest.approx(expected, rel=1e-8)
     groups = ex.test_homogeneity(data, M, "yes", column="report", sample=sample)
@@ -395,3 +424,98 @@ def test_contradictory_margins_are_refused() -> None:
     margins = {"sex": {"f": 1, "m": 1}, "age": {"old": 0.5, "young": 1.5}}
     with pytest.raises(ex.errors.InvalidParameter, match="able to meet all margins"):
         ex.estimate_frequencies(data, M, column="report", sample=ex.Sample().raked(margins))
+
+
+YES_NO = ex.randomized_response(["no", "yes"], 6)
+
+
+def in_strata(a: int, b: int, sizes: tuple[int, int], people: dict[str, int]) -> tuple[list[str], ex.Sample]:
+    """So many yes among the reports of two strata."""
+    reports = ["yes"] * a + ["no"] * (sizes[0] - a) + ["yes"] * b + ["no"] * (sizes[1] - b)
+    return reports, ex.Sample(strata=["a"] * sizes[0] + ["b"] * sizes[1], population=people)
+
+
+@pytest.mark.parametrize("people", [{"a": 9000, "b": 900}, {"a": 9000, "b": 9000}])
+def test_a_stratum_that_happens_to_agree_does_not_shorten_limits(people: dict[str, int]) -> None:
+    from scipy.stats import binom
+
+    sizes, levels = (8, 12), (0.8, 0.95, 0.99)
+    limits = np.zeros((9, 13, 3, 2))
+    for a, b in np.ndindex(9, 13):
+        reports, sample = in_strata(a, b, sizes, people)
+        found = ex.estimate_frequencies(reports, YES_NO, sample=sample)
+        limits[a, b] = [found.interval(level)[1] for level in levels]
+    for p in ((0.05, 0.9), (0.1, 0.9), (0.2, 0.9), (0.1, 0.5), (0.5, 0.5)):
+        truth = np.dot(p, list(people.values())) / sum(people.values())
+        told = YES_NO.matrix[0, 1] + np.array(p) * (YES_NO.matrix[1, 1] - YES_NO.matrix[0, 1])
+        chance = [binom.pmf(range(n + 1), n, q) for n, q in zip(sizes, told, strict=True)]
+        held = (limits[..., 0] <= truth) & (truth <= limits[..., 1])
+        assert (np.einsum("a,b,abl->l", *chance, held) >= levels).all()
+
+
+def test_reports_do_not_count_for_more_than_they_are_where_strata_agree() -> None:
+    reports, sample = in_strata(0, 18, (40, 20), {"a": 40000, "b": 4000})
+    found = ex.estimate_frequencies(reports, YES_NO, sample=sample)
+    assert found.effective_n < 100
+    assert found.interval()[1, 1] > 0.15
+    for p in (0.13, 0.16):  # within the limits, so that no test rejects it
+        assert ex.test_distribution(reports, YES_NO, [1 - p, p], sample=sample).p_value > 0.05
+    assert ex.test_distribution(reports, YES_NO, [0.7, 0.3], sample=sample).p_value < 0.05
+    rows = ex.estimate_workload(reports, YES_NO, [[0.0, 1.0]], sample=sample).interval()
+    assert rows[0] == pytest.approx(found.interval()[1])
+    data = pd.DataFrame({"r": reports, "one": 1, "s": sample.strata})
+    pairs = ex.Sample(strata="s", population={"a": 40000, "b": 4000})
+    table = ex.estimate_crosstab(data, {"r": YES_NO, "one": None}, sample=pairs)
+    assert table.interval()[1, 0, 1] > 0.15
+    assert table.linear([[0.0], [1.0]]).interval()[1] > 0.15
+    assert table.share("yes", 1, "one").interval()[1] > 0.15
+
+
+def test_clusters_that_happen_to_agree_count_as_people_who_may_be_alike() -> None:
+    reports = ["yes" if i in (0, 40) else "no" for i in range(180)]
+    clusters = ex.Sample(cluster=np.repeat(np.arange(6), 30))
+    found = ex.estimate_frequencies(reports, YES_NO, sample=clusters)
+    alone = ex.estimate_frequencies(reports, YES_NO)
+    assert found.effective_n < 180 / (1 + 0.06 * 29) * 1.6
+    assert found.interval()[1, 1] > 2 * alone.interval()[1, 1]
+    assert ex.test_distribution(reports, YES_NO, [0.95, 0.05], sample=clusters).p_value > 0.05
+
+
+def test_limits_reach_as_far_as_standard_errors_where_weights_go_with_the_answer() -> None:
+    data = pd.DataFrame({"r": ["yes"] * 50 + ["no"] * 50 + ["yes"] * 18 + ["no"] * 882, "w": [5.0] * 100 + [1.0] * 900})
+    data["one"] = 1
+
+    def reach_of(found: Any) -> float:
+        low, high = np.ravel(found.interval(0.95))[-2:]
+        return float((high - low) / 2 / np.ravel(found.standard_error)[-1])
+
+    whole = ex.estimate_frequencies(data, YES_NO, column="r", weights="w")
+    table = ex.estimate_crosstab(data, {"r": YES_NO, "one": None}, weights="w")
+    for found in (
+        whole,
+        ex.estimate_workload(data, YES_NO, [[0.0, 1.0]], column="r", weights="w"),
+        table,
+        table.linear([[0.0], [1.0]]),
+        table.share("yes", 1, "one"),
+        whole.linear({"yes": 1.0}),
+    ):
+        assert 1.9 < reach_of(found) < 2.15
+    assert whole.design_effect[1] == pytest.approx(
+        whole.standard_error[1] ** 2 * 1000 / (0.19 * 0.81), rel=0.02
+    )  # of reports
+
+
+def test_the_share_that_moves_a_mean_by_its_own_standard_errors() -> None:
+    variance, d = np.array([0.01, 1e-6, 0.0, 0.3]), np.array([0.9, -0.2, 0.7, 1.0])
+    noise, z = np.array([0.1]), quantile(0.95)
+    hidden = 0.1 * d**2
+    s = moved_share(variance, z, d, hidden)
+    assert (s * d) ** 2 == pytest.approx(z**2 * (1 - s) * (variance + s * hidden))
+    assert moved_share(np.zeros(1), z, np.zeros(1), np.zeros(1)) == 0
+    one = OneReport(np.full(4, 0.2), np.column_stack([d, 0 * d]), np.ones(4))
+    found = one.worth(variance, 0.95, np.zeros((4, 1)), noise, np.zeros(1))
+    at_limit = (0.2 + s * d**2)[:2] / (variance + s * hidden)[:2]
+    assert found[:2] == pytest.approx(np.minimum(at_limit, 0.2 / variance[:2]))
+    assert found[2] == 1
+    alike = one.worth(variance, 0.95, np.zeros((4, 1)), noise, noise)
+    assert (alike[:2] < found[:2]).all()

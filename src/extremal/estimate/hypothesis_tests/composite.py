@@ -26,7 +26,7 @@ References: Rao and Scott, Ann. Statist. 12 (1984); Thomas and Rao, JASA 82 (198
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ from extremal.estimate.hypothesis_tests.reports import (
 )
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
 from extremal.estimate.hypothesis_tests.scores import Scores
-from extremal.estimate.reports.degrees import Degrees
+from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
@@ -109,8 +109,9 @@ def test_distribution(
         seen = counted(given) if survey is None else np.bincount(outputs, minlength=mechanism.m)
         found = _of_counts(mechanism, expected, scores, seen, number, size)
     else:
-        centre = scores.at(np.arange(mechanism.m)).T @ expected
-        found = _rao_scott(_FOLLOWED, survey, scores.at(outputs) - centre, scores.dimension, survey.drawn.degrees, size)
+        every = scores.at(np.arange(mechanism.m))
+        side = _Side(every - every.T @ expected, _told(every, mechanism))
+        found = _rao_scott(_FOLLOWED, survey, side.at(outputs), scores.dimension, survey.drawn.degrees, size)
     return replace(found, notes=notes_of(given, found.n, survey))
 
 
@@ -316,22 +317,49 @@ def _surveyed_association(
                 hint="With one value there is nothing to compare.",
             )
         scores = Scores.of_public(margin) if mechanism is None else Scores.of_mechanism(mechanism, margin)
-        centred = scores.at(np.arange(size)) - scores.at(np.arange(size)).T @ margin
-        sides.append(centred)
+        every = scores.at(np.arange(size))
+        sides.append(_Side(every - every.T @ margin, _told(every, mechanism)))
         dimension *= scores.dimension
-    both = [centred[places] for centred, places in zip(sides, survey.values.T, strict=True)]
-    products = np.einsum("ca,cb->cab", *both).reshape(len(survey.values), -1)
+    both = [side.at(places) for side, places in zip(sides, survey.values.T, strict=True)]
+    products = _Side(
+        np.einsum("ca,cb->cab", *(one.scores for one in both)).reshape(len(survey.values), -1),
+        np.outer(*(one.told for one in both)).ravel(),
+    )
     fixed = int(mechanisms[0] is not None)  # the public side, given which the other one's reports scatter
-    return _rao_scott(hypothesis, survey, products, dimension, survey.association_degrees(fixed, sides[fixed]), alpha)
+    degrees = survey.association_degrees(fixed, sides[fixed].scores)
+    return _rao_scott(hypothesis, survey, products, dimension, degrees, alpha)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """Scores, a row for each value; and the range of each one's mean given the answer over its own."""
+
+    scores: Floats
+    told: Floats
+
+    def at(self, places: Any) -> _Side:
+        """Those of some of the values."""
+        return _Side(self.scores[places], self.told)
+
+
+def _told(every: Floats, mechanism: Mechanism | None) -> Floats:
+    """`told` of scores of every report; 1 for a value that is seen itself."""
+    if mechanism is None:
+        return np.ones(every.shape[1])
+    width = np.ptp(every, axis=0)
+    return np.asarray(
+        np.divide(np.ptp(mechanism.matrix @ every, axis=0), width, out=np.ones_like(width), where=width > 0)
+    )
 
 
 def _rao_scott(
-    hypothesis: str, survey: Surveyed, scores: Floats, dimension: int, degrees: Degrees, alpha: float
+    hypothesis: str, survey: Surveyed, side: _Side, dimension: int, degrees: Degrees, alpha: float
 ) -> TestResult:
-    """n·|mean score|², with Rao and Scott's second-order correction; `scores` has a row for each value that occurs."""
+    """n·|mean score|², with Rao and Scott's second-order correction; `side` has a row for each value that occurs."""
     from scipy.special import fdtrc
 
-    moved = survey.deviations(scores) * np.sqrt(survey.n)
+    scores = side.scores
+    moved = survey.plausible_deviations(scores, side.told, 0.0, float(reach(1 - alpha, degrees))) * np.sqrt(survey.n)
     gram = moved @ moved.T if len(moved) < moved.shape[1] else moved.T @ moved  # the same eigenvalues
     trace, squares = float(np.trace(gram)), float((gram**2).sum())
     mean = survey.shares @ scores

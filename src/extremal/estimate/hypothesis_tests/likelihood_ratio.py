@@ -24,6 +24,7 @@ from extremal.estimate.hypothesis_tests.reports import (
     surveyed,
 )
 from extremal.estimate.hypothesis_tests.tails import UNIT, Tail, on_grid
+from extremal.estimate.reports.degrees import reach
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports
 from extremal.estimate.results.tabled import head
@@ -261,9 +262,11 @@ def _surveyed_ratio(
     if not np.isfinite(ratios[outputs]).all():  # a report decides at once
         total = _total(seen, *both, ratios)
         return LikelihoodRatioTest(total, float(total < 0), alpha, math.inf, 0.0, 1.0, n, False, words)
-    spread = survey.deviations(ratios[outputs][:, None])
     known = np.where(np.isfinite(ratios), ratios, 0.0)
     means = mechanism.matrix @ known
+    told = np.array([np.ptp(means) / np.ptp(known)])
+    far = float(reach(1 - 2 * alpha, degrees))
+    spread = survey.plausible_deviations(ratios[outputs][:, None], told, float(both[0] @ known), far)
     randomised = float(p0 @ (mechanism.matrix @ known**2 - means**2)) * survey.noise
     error = math.sqrt(max(float((spread**2).sum()), randomised))
     mean, under_null, under_other = float(survey.shares @ ratios[outputs]), *(float(side @ known) for side in both)

@@ -19,7 +19,7 @@ from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import named_files, read_columns
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.sampling import DrawnSample
+from extremal.estimate.reports.sampling import DrawnSample, hidden_variances, moved_share
 from extremal.estimate.reports.tally import NO_REPORT, Batch, Reports, Tally, refuse_no_mechanism
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -101,6 +101,19 @@ class Surveyed:
         """Of the mean of scores, a row for each value that occurs: a row for each unit, squares add up to the
         variance."""
         return self.drawn.of_labels(self.codes, len(self.values)) @ scores
+
+    def plausible_deviations(self, scores: Floats, told: Floats, null: float, far: float) -> Floats:
+        """The same and more rows, with which each score has at least the variance that it would have `far` standard
+        errors away, on the side of its mean under the null hypothesis: units that happen to be alike may hide part of
+        it. `told` is the range of each score's mean given the answers over that of the score."""
+        found, drawn = self.deviations(scores), self.drawn
+        mean, variance = self.shares @ scores, (found**2).sum(axis=0)
+        end = np.where(mean < null, scores.max(axis=0), scores.min(axis=0)) - mean
+        gaps = end[:, None] - (drawn.strata_apart(self.codes, len(self.values)) @ scores).T
+        hidden = hidden_variances(gaps, drawn.noise, drawn.together, told)
+        s = moved_share(variance, far, end, hidden)
+        more = np.maximum((1 - s) * (variance + s * hidden) - variance, 0.0)
+        return np.vstack([found, np.diag(np.sqrt(more))])
 
 
 def surveyed(given: Reports, sample: Sample) -> Surveyed:

@@ -96,6 +96,8 @@ class Tally:
             np.zeros(g.size, np.intp),
             sampled,
             np.array([noise]),
+            np.zeros((whole.size, 1)),
+            np.zeros(1),
             Degrees(max(n - 1.0, 1.0)),
             words,
             population,
@@ -187,8 +189,7 @@ class Reports:
         one.notes += self.look_alike(one.n)
         used, codes = np.unique(batch.codes[batch.kept], return_inverse=True)
         columns = [channel.statistic([_encoded(channel, batch.labels[code])], np.ones(1)) for code in used.tolist()]
-        deviations = np.column_stack(columns) @ batch.drawn.of_labels(codes, used.size).T
-        one.sampling = batch.drawn.sampling(np.asarray(deviations))
+        one.sampling = batch.drawn.sampling(codes, used.size, np.column_stack(columns))
         return found
 
     def batch(self, sample: Sample) -> Batch:

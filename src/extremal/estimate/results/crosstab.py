@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import NEGLIGIBLE
+from extremal.estimate.channels.channel import NEGLIGIBLE, Flags
 from extremal.estimate.intervals.bounded import gaffke_limits, moved_within
 from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.reports.degrees import Degrees, reach
-from extremal.estimate.reports.sampling import Sampling
+from extremal.estimate.reports.sampling import OneReport, Sampling
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate
@@ -137,16 +137,37 @@ class CrosstabEstimate(Tabled):
 
     @cached_property
     def _unit(self) -> Floats:
-        """The variance of one pair's contribution to each cell: the larger of the fitted and the seen."""
-        p = self.plausible
-        fitted = self._moments(p) - p**2
-        seen = self.mean_of(self.squares, 2) + self.estimate**2 - 2 * self.mean_of(self.squares) * self.estimate
+        """The variance of one pair's contribution to each cell."""
+        return self._spread(self.table)
+
+    def _spread(self, table: Floats) -> Floats:
+        """The mean squared distance of contributions from the estimate: the larger of the fitted and the seen one."""
+        fitted = self._moments(self.plausible) - self.plausible**2
+        seen = self.mean_of(table, 2) + self.estimate**2 - 2 * self.mean_of(table) * self.estimate
         return np.asarray(np.maximum(np.maximum(fitted, seen), 0.0))
+
+    @cached_property
+    def _variances(self) -> Floats:
+        """Of each cell."""
+        if self.sampling is None:
+            return self._spread(self.squares) / self.effective_n
+        privacy = np.maximum(self._moments(self.spread) - self.spread, 0.0)
+        moved = self._moved(self.sampling.deviations)
+        return self.sampling.floored(moved, privacy.ravel()).reshape(self.estimate.shape)
+
+    def _moved(self, seen: Floats) -> Floats:
+        """What changes of the shares of the pairs that occur, a column each, make of the cells."""
+        whole = np.zeros((self.table.size, seen.shape[1]))
+        whole[self.cells] = seen
+        found = np.einsum(
+            "xa,abu,zb->xzu", self.first.influence, whole.reshape(*self.table.shape, -1), self.second.influence
+        )
+        return np.asarray(found.reshape(-1, seen.shape[1]))
 
     @property
     def standard_error(self) -> Floats:
         """Of each joint frequency."""
-        return np.sqrt(self._unit / self._effective(None))
+        return np.sqrt(self._variances)
 
     @property
     def covariance(self) -> Floats:
@@ -154,22 +175,48 @@ class CrosstabEstimate(Tabled):
         refuse_large(self.estimate.size, self.estimate.size, "the covariance")
         return self.covariance_of([self._cell(index) for index in np.ndindex(*self.estimate.shape)])
 
-    def _effective(self, level: float | None) -> Floats:
-        """How many independent pairs of equal weight are as precise, for each cell; in intervals of a level, with what
-        few clusters cost."""
-        if self.sampling is None:
+    def _effective(self, level: float) -> Floats:
+        """How many independent pairs of equal weight are as precise, for each cell, in intervals of this level."""
+        if not self.sample:
             return np.full(self.estimate.shape, self.effective_n)
-        p = self.plausible
-        seen = np.zeros((self.table.size, self.sampling.deviations.shape[1]))
-        seen[self.cells] = self.sampling.deviations
-        moved = np.einsum(
-            "xa,abu,zb->xzu", self.first.influence, seen.reshape(*self.table.shape, -1), self.second.influence
-        )
-        privacy = np.maximum(self._moments(self.spread) - self.spread, 0.0)
-        variance = self.sampling.floored(moved.reshape(p.size, -1), privacy.ravel()).reshape(p.shape)
-        if level is None:
-            return np.asarray(np.divide(self._unit, variance, out=np.ones_like(variance), where=variance > 0))
-        return self.sampling.effective(self._unit, variance, level)
+        ends = np.einsum("ax,bz->xzab", self.first.extremes, self.second.extremes).reshape(self.estimate.size, -1)
+        ends = np.column_stack([ends.min(axis=1), ends.max(axis=1)]) - self.estimate.reshape(-1, 1)
+        one = OneReport(self._unit.ravel(), ends, 1 / np.ptp(ends, axis=1))
+        apart = None if self.sampling is None else self._moved(self.sampling.apart)
+        return self._as_precise(one, self._variances.ravel(), level, apart).reshape(self.estimate.shape)
+
+    def effective(
+        self,
+        contributions: Floats,
+        width: float,
+        unit: float,
+        variance: float,
+        level: float,
+        inside: Flags | slice = slice(None),
+    ) -> float:
+        """The same for the mean of a number that each pair of reports has.
+
+        Args:
+            contributions: the numbers.
+            width: their range given the answers.
+            unit: their variance.
+            variance: of the mean.
+            level: of the intervals.
+            inside: the pairs that can have another number than 0.
+        """
+        if not self.sample:
+            return self.effective_n
+        ends = np.array([[contributions.min(), contributions.max()]]) - contributions @ self.table.ravel()
+        part = [float(shares.ravel()[inside].sum()) for shares in (self.table, self.squares)]
+        one = OneReport(np.array([unit]), ends, width / np.ptp(ends, axis=1), *part)
+        apart = None if self.sampling is None else contributions[None, self.cells] @ self.sampling.apart
+        return float(self._as_precise(one, np.array([variance]), level, apart)[0])
+
+    def _as_precise(self, one: OneReport, variance: Floats, level: float, apart: Floats | None) -> Floats:
+        if self.sampling is None or apart is None:
+            alone = np.array([1 / self.effective_n])
+            return one.worth(variance, level, np.zeros((variance.size, 1)), alone, np.zeros(1))
+        return self.sampling.effective(one, variance, level, apart)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Gaffke's limits while pairs are few and listed, else score limits: an array of shape (rows, columns, 2)."""
@@ -240,7 +287,7 @@ class CrosstabEstimate(Tabled):
         ends = [float(np.average(moments[a == end], weights=p[a == end] + NEGLIGIBLE)) for end in (a.min(), a.max())]
         fitted, whole = float((a * p).sum()), float((moments * p).sum())
         unit = max(whole - fitted**2, 0.0)
-        n = unit / error**2 * (quantile(level) / reach(level, self.degrees)) ** 2 if error > 0 else self.effective_n
+        n = self.effective(worth.ravel(), float(np.ptp(a)), unit, error**2, level)
         one = np.ones(1)
         if self._few:
             found = gaffke_limits(worth.reshape(1, -1), n * self.table.reshape(1, -1), level)

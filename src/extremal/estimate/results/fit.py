@@ -41,8 +41,8 @@ from extremal.estimate.intervals.ratios import Ratio, inverted, ratio_limits
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations
 from extremal.estimate.methods.likelihood import project_onto_simplex
-from extremal.estimate.reports.degrees import Degrees
-from extremal.estimate.reports.sampling import Sampling
+from extremal.estimate.reports.degrees import USUAL, Degrees, reach
+from extremal.estimate.reports.sampling import OneReport, Sampling
 from extremal.estimate.reports.tally import Tally
 from extremal.exact.weights import Floats
 
@@ -205,18 +205,22 @@ class Fit:
         rows = self._rows(coefficients)
         if self.observed.sampling is not None:
             return self.observed.sampling.variances(self.inverse, rows, self.plausible)
-        return self.unit_variances(rows) / self.observed.effective_n
+        return self._spread(rows, self.spread, self.observed.squares) / self.observed.effective_n
 
     def unit_variances(self, rows: Floats | None) -> Floats:
-        """Of what one report contributes: the larger of the fitted and the seen."""
+        """Of what one report contributes."""
+        return self._spread(rows, self.plausible, self.observed.statistic)
+
+    def _spread(self, rows: Floats | None, p: Floats, statistic: Floats) -> Floats:
+        """The mean squared distance of contributions from the estimate: the larger of the fitted and the seen one."""
         if rows is None:
-            fitted = self.inverse.variances(self.plausible, self.spread)
+            fitted = self.inverse.variances(self.plausible, p)
         else:
             # One at a time: the whole covariance of many combinations is not needed.
-            fitted = self.inverse.moments(rows) @ self.spread
-            at, middle = rows @ self.spread, rows @ self.plausible
+            fitted = self.inverse.moments(rows) @ p
+            at, middle = rows @ p, rows @ self.plausible
             fitted = fitted - 2 * at * middle + middle**2
-        seen = self.inverse.sample_variances(rows, self.observed.squares, self.centre)
+        seen = self.inverse.sample_variances(rows, statistic, self.centre)
         return np.asarray(np.maximum(np.fmax(fitted, seen), 0.0))
 
     def limits(self, coefficients: Floats | None, level: float, cut: bool = True) -> Floats:
@@ -446,12 +450,34 @@ class Fit:
         high = _mean_where(moments, a == most[chosen, None], self.plausible)
         return (low, moments @ self.plausible, high), np.asarray(a @ self.plausible)
 
+    @property
+    def effective_n(self) -> float:
+        """How many independent reports of equal weight are as precise, over all that is estimated."""
+        rows, sampling = self.combinations.matrix, self.observed.sampling
+        unit = self.unit_variances(rows)
+        if sampling is None or not unit.sum() > 0:
+            return self.observed.effective_n
+        found = self._effective(rows, np.ones(unit.shape, np.bool_), USUAL)
+        longer = reach(USUAL, sampling.degrees) / quantile(USUAL)  # few clusters are told of by degrees of freedom
+        return float(unit.sum() / (unit / found).sum() * longer**2)
+
     def _effective(self, rows: Floats | None, chosen: Flags, level: float) -> Floats:
         """How many independent unweighted reports are as precise, for each, in intervals of this level."""
-        unit, sampling = self.unit_variances(rows)[chosen], self.observed.sampling
+        unit, sampling, n = self.unit_variances(rows)[chosen], self.observed.sampling, self.observed.effective_n
+        if self.simple:
+            return np.full(unit.shape, n)
+        size = chosen.shape
+        small, large = (np.broadcast_to(v, size)[chosen] for v in self.inverse.extremes(rows))
+        centre = (self.centre if rows is None else rows @ self.centre)[chosen]
+        width = 1.0 if rows is None else np.ptp(rows, axis=1)[chosen]
+        told = np.divide(width, large - small, out=np.ones_like(centre), where=large > small)
+        one = OneReport(unit, np.column_stack([small - centre, large - centre]), told)
         if sampling is None:
-            return np.full(unit.shape, self.observed.effective_n)
-        return sampling.effective(unit, sampling.variances(self.inverse, rows, self.plausible)[chosen], level)
+            variance, nothing = self._spread(rows, self.spread, self.observed.squares)[chosen] / n, np.zeros(1)
+            return one.worth(variance, level, np.zeros((centre.size, 1)), np.array([1 / n]), nothing)
+        apart = self.inverse.apply(sampling.apart)
+        variance = sampling.variances(self.inverse, rows, self.plausible)[chosen]
+        return sampling.effective(one, variance, level, (apart if rows is None else rows @ apart)[chosen])
 
     def _rows(self, coefficients: Floats | None) -> Floats | None:
         return self.combinations.matrix if coefficients is None else self.combinations.rows(coefficients)

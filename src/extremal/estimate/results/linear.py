@@ -64,11 +64,8 @@ class LinearEstimate(Tabled):
     @property
     def effective_n(self) -> float:
         """How many independent reports of equal weight are as precise: Kish's (Σw)²/Σw² (1965) where there are weights
-        alone, else n over the mean design effect."""
-        if self.fit.observed.sampling is None:
-            return self.fit.observed.effective_n
-        total = float(self.fit.variances().sum())
-        return float(self._unit.sum()) / total if total > 0 else float(self.n)
+        alone, else n over the mean design effect, which is the one at 95% limits where that is larger."""
+        return self.fit.effective_n
 
     @property
     def design_effect(self) -> Floats:

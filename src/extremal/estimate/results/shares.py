@@ -110,13 +110,8 @@ class Share:
 
     def _effective(self, level: float) -> float:
         """How many independent pairs of equal weight are as precise, in limits of this level."""
-        table = self.table
-        if not table.sample:
-            return table.effective_n
-        unit, variance = self._spread(table.table, self._answers[0]), self._variance()
-        if table.sampling is None:
-            return unit / variance if variance > 0 else table.effective_n
-        return float(table.sampling.effective(np.array([unit]), np.array([variance]), level)[0])
+        unit = self._spread(self.table.table, self._answers[0])
+        return self.table.effective(self._each(), 1.0, unit, self._variance(), level, self._contributions[1] != 0)
 
     def ratio(self, level: float) -> Ratio:
         """What limits of this level are made of."""
