@@ -93,6 +93,30 @@ def test_ratios_and_any_function_agree_with_the_delta_method() -> None:
     assert RESULT.ratio({"a": 2}, {"b": 1}).estimate == pytest.approx(2 * RESULT.estimate[0] / RESULT.estimate[1])
 
 
+def test_a_function_that_is_flat_at_the_estimate_has_limits() -> None:
+    """Σp² at equal frequencies: its tangent is flat, and the limits are those of its bend, n = 100, by every count."""
+    from scipy.stats import binom
+
+    m, levels = ex.randomized_response(2, 3), (0.8, 0.95, 0.99)
+    found = [ex.estimate_frequencies([100 - c, c], m, counts=True).function(lambda p: float(p @ p)) for c in range(101)]
+    variance = ex.estimate_frequencies([50, 50], m, counts=True).standard_error[0] ** 2
+    assert found[50].interval()[1] == pytest.approx(0.5 + 1.959964 * 12**0.5 * variance)
+    limits = np.array([[one.interval(level) for level in levels] for one in found])
+    for p in (0.5, 0.52, 0.55, 0.6):
+        truth, chance = p**2 + (1 - p) ** 2, binom.pmf(range(101), 100, m.marginal([1 - p, p])[1])
+        assert (chance @ ((limits[..., 0] <= truth) & (truth <= limits[..., 1])) >= levels).all()
+    assert "bend" in found[50].note
+
+
+def test_a_function_that_ends_near_the_estimate_has_those_of_its_tangent() -> None:
+    m = ex.randomized_response(2, 1)
+    rare = ex.estimate_frequencies([270, 730], m, counts=True)
+    for log in (math.log, np.log):
+        found = rare.function(lambda p, log=log: float(log(p[0])))
+        assert "rough where it bends" in found.notes[0]
+        assert found.standard_error == pytest.approx(rare.standard_error[0] / rare.estimate[0], rel=1e-4)
+
+
 def test_ratios_of_small_surveys_hold() -> None:
     m, p = ex.randomized_response(3, 6), np.array([0.5, 0.48, 0.02])
     draws = np.random.default_rng(3).multinomial(50, m.marginal(p), size=250)

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 _STEP = 1e-6  # of the numerical gradient: half of the digits of a float, for functions of numbers between 0 and 1
 _ZERO_SUM = 1e-9  # relative: a contrast's coefficients are decimals that people type
+_MOST_AXES = 500  # inputs: evaluations of a function, two for each
+_TANGENT = "Limits are those of the function's tangent at the estimate: rough where it bends within them."
+_BENT = "Limits are those of the function's tangent at the estimate, with what its bend adds: rough for few reports."
 _REACHED = 1e-12  # of a share: what rounding may take from a sum of frequencies that is q
 
 
@@ -49,7 +52,7 @@ class FunctionEstimate(Tabled):
     """A function of the frequencies: `estimate` at the estimated ones, `centre` at the sign-free ones, with its
     `standard_error`. Limits of linear functions are those of `FrequencyEstimate.interval`, exact where the count behind
     them is binomial; ratios hold the r for which the numerator less r times the denominator may be zero
-    (`intervals.ratios`); others are centre ± z·s.e. `about` says what it is, `n` of how many reports, `sample` how the
+    (`intervals.ratios`); others are those of the tangent with what the bend adds. `about` says what it is, `n` of how many reports, `sample` how the
     respondents were drawn, `note` what else a reader should know."""
 
     estimate: float
@@ -214,7 +217,12 @@ class Functions:
     def function(
         self, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None = None
     ) -> FunctionEstimate:
-        """Any smooth function of the frequencies; the gradient is taken numerically if not given."""
+        """Any smooth function of the frequencies; the gradient is taken numerically if not given.
+
+        Limits are centre ± z·s.e. of the function's tangent, with what its bend adds: ½Σb_j² + (½Σb_j)², b_j the second
+        difference over a standard deviation along each principal axis of the estimate. That is what is left where the
+        tangent is flat, as of Σp² near equal frequencies.
+        """
         at = self.centre
         if gradient is not None:
             slope = np.asarray(in_order(gradient(at.copy()), "gradient", self.inputs), dtype=np.float64)
@@ -229,14 +237,33 @@ class Functions:
             raise InvalidParameter(
                 "the function must be finite and smooth at the estimate", parameter="value", value=value
             )
+        bend, error, degrees = self._bend(of, value), self._error(slope), self.fit.degrees
+        far = float(np.hypot(error, bend or 0.0))
         return FunctionEstimate(
             float(of(self.estimate.copy())),
             value,
-            self._error(slope),
-            degrees=self.fit.degrees,
+            error,
+            lambda level: (value - reach(level, degrees) * far, value + reach(level, degrees) * far),
+            degrees,
             n=self.n,
             sample=self.sample,
+            note=_TANGENT if bend is None else _BENT,
         )
+
+    def _bend(self, of: Callable[[Floats], float], value: float) -> float | None:
+        """The error of a function that its tangent leaves out; None where inputs are many, or the function ends."""
+        at = self.centre
+        if at.size > _MOST_AXES:
+            return None
+        sizes, axes = np.linalg.eigh(self.fit.covariance(None))
+        steps = (axes * np.sqrt(np.maximum(sizes, 0.0))).T
+        try:
+            with np.errstate(all="ignore"):
+                second = np.array([float(of(at + step)) + float(of(at - step)) - 2 * value for step in steps])
+        except (ValueError, ArithmeticError):  # a logarithm of less than nothing
+            return None
+        found = float(np.sqrt(second @ second / 2 + second.sum() ** 2 / 4))
+        return found if np.isfinite(found) else None
 
     def _error(self, gradient: Floats) -> float:
         return float(np.sqrt(self.fit.variances(gradient[None, :])[0]))
