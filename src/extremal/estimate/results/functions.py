@@ -52,8 +52,8 @@ class FunctionEstimate(Tabled):
     """A function of the frequencies: `estimate` at the estimated ones, `centre` at the sign-free ones, with its
     `standard_error`. Limits of linear functions are those of `FrequencyEstimate.interval`, exact where the count behind
     them is binomial; ratios hold the r for which the numerator less r times the denominator may be zero
-    (`intervals.ratios`); others are those of the tangent with what the bend adds. `about` says what it is, `n` of how many reports, `sample` how the
-    respondents were drawn, `note` what else a reader should know."""
+    (`intervals.ratios`); others are those of the tangent with what the bend adds. `about` says what it is, `n` of how
+    many reports, `sample` how the respondents were drawn, `note` what else a reader should know."""
 
     estimate: float
     centre: float
