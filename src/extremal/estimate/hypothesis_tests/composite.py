@@ -26,7 +26,7 @@ References: Rao and Scott, Ann. Statist. 12 (1984); Thomas and Rao, JASA 82 (198
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -110,8 +110,10 @@ def test_distribution(
         found = _of_counts(mechanism, expected, scores, seen, number, size)
     else:
         every = scores.at(np.arange(mechanism.m))
-        side = _Side(every - every.T @ expected, _told(every, mechanism))
-        found = _rao_scott(_FOLLOWED, survey, side.at(outputs), scores.dimension, survey.drawn.degrees, size)
+        centred, width, degrees = every - every.T @ expected, np.ptp(every, axis=0), survey.drawn.degrees
+        told = np.divide(np.ptp(mechanism.matrix @ every, axis=0), width, out=np.ones_like(width), where=width > 0)
+        moved = survey.plausible_deviations(centred[outputs], told, 0.0, float(reach(1 - size, degrees)))
+        found = _rao_scott(_FOLLOWED, survey, centred[outputs], moved, scores.dimension, degrees, size)
     return replace(found, notes=notes_of(given, found.n, survey))
 
 
@@ -317,49 +319,30 @@ def _surveyed_association(
                 hint="With one value there is nothing to compare.",
             )
         scores = Scores.of_public(margin) if mechanism is None else Scores.of_mechanism(mechanism, margin)
-        every = scores.at(np.arange(size))
-        sides.append(_Side(every - every.T @ margin, _told(every, mechanism)))
+        centred = scores.at(np.arange(size)) - scores.at(np.arange(size)).T @ margin
+        sides.append(centred)
         dimension *= scores.dimension
-    both = [side.at(places) for side, places in zip(sides, survey.values.T, strict=True)]
-    products = _Side(
-        np.einsum("ca,cb->cab", *(one.scores for one in both)).reshape(len(survey.values), -1),
-        np.outer(*(one.told for one in both)).ravel(),
-    )
+    both = [centred[places] for centred, places in zip(sides, survey.values.T, strict=True)]
+    products = np.einsum("ca,cb->cab", *both).reshape(len(survey.values), -1)
     fixed = int(mechanisms[0] is not None)  # the public side, given which the other one's reports scatter
-    degrees = survey.association_degrees(fixed, sides[fixed].scores)
-    return _rao_scott(hypothesis, survey, products, dimension, degrees, alpha)
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """Scores, a row for each value; and the range of each one's mean given the answer over its own."""
-
-    scores: Floats
-    told: Floats
-
-    def at(self, places: Any) -> _Side:
-        """Those of some of the values."""
-        return _Side(self.scores[places], self.told)
-
-
-def _told(every: Floats, mechanism: Mechanism | None) -> Floats:
-    """`told` of scores of every report; 1 for a value that is seen itself."""
-    if mechanism is None:
-        return np.ones(every.shape[1])
-    width = np.ptp(every, axis=0)
-    return np.asarray(
-        np.divide(np.ptp(mechanism.matrix @ every, axis=0), width, out=np.ones_like(width), where=width > 0)
-    )
+    degrees = survey.association_degrees(fixed, sides[fixed])
+    return _rao_scott(hypothesis, survey, products, survey.deviations(products), dimension, degrees, alpha)
 
 
 def _rao_scott(
-    hypothesis: str, survey: Surveyed, side: _Side, dimension: int, degrees: Degrees, alpha: float
+    hypothesis: str,
+    survey: Surveyed,
+    scores: Floats,
+    deviations: Floats,
+    dimension: int,
+    degrees: Degrees,
+    alpha: float,
 ) -> TestResult:
-    """n·|mean score|², with Rao and Scott's second-order correction; `side` has a row for each value that occurs."""
+    """n·|mean score|², with Rao and Scott's second-order correction; `scores` has a row for each value that occurs, and
+    their `deviations` one for each unit."""
     from scipy.special import fdtrc
 
-    scores = side.scores
-    moved = survey.plausible_deviations(scores, side.told, 0.0, float(reach(1 - alpha, degrees))) * np.sqrt(survey.n)
+    moved = deviations * np.sqrt(survey.n)
     gram = moved @ moved.T if len(moved) < moved.shape[1] else moved.T @ moved  # the same eigenvalues
     trace, squares = float(np.trace(gram)), float((gram**2).sum())
     mean = survey.shares @ scores
