@@ -104,3 +104,32 @@ def test_pooled_degrees_reach_as_far_as_each_part_for_its_share() -> None:
     for level, slack in ((0.8, 0.1), (0.95, 0.04), (0.99, 0.04)):
         square = (reach(level, one) ** 2 + reach(level, nothing) ** 2) / 2 * (1 + 1 / 4 + 1 / 200)
         assert 1 <= reach(level, halves) / np.sqrt(square) < 1 + slack
+
+
+def test_parts_of_one_mechanism_are_one_survey() -> None:
+    m, s = ex.randomized_response(3, 2), ex.subset_selection(200, 1)
+    first, second = [0] * 50 + [1] * 30 + [2] * 20, [2] * 40
+    both = ex.pool([(first, m), (second, m)])
+    alone = ex.estimate_frequencies(first + second, m)
+    assert both.exact
+    assert both.interval().tolist() == alone.interval().tolist()
+    assert ex.pool([(first, m), (second, m)], "mle").shown == pytest.approx(
+        ex.estimate_frequencies(first + second, m, "mle").shown
+    )
+    reports = s.privatize([0, 1, 2] * 40), s.privatize([1, 2, 3] * 20)  # too many to list
+    pooled = ex.pool([(one, s) for one in reports])
+    assert pooled.estimate == pytest.approx(ex.estimate_frequencies([*reports[0], *reports[1]], s).estimate)
+    clustered = ex.pool([(one, s) for one in reports], sample=[ex.Sample(cluster=np.arange(120) // 10), None])
+    assert (clustered.standard_error > 0).all()
+    assert "2 parts" in clustered.sample
+    weights = np.where(np.arange(100) < 50, 1.0, 3.0)
+    weighted = ex.pool([(first, m), (second, m)], sample=[ex.Sample(weights=weights), None])
+    share = weights.sum() ** 2 / (weights @ weights)
+    parts = [ex.estimate_frequencies(first, m, weights=weights).estimate, ex.estimate_frequencies(second, m).estimate]
+    assert weighted.estimate == pytest.approx((share * parts[0] + 40 * parts[1]) / (share + 40))
+
+
+def test_reports_of_several_mechanisms_are_listed() -> None:
+    s, m = ex.subset_selection(200, 1), ex.randomized_response(200, 1)
+    with pytest.raises(ex.errors.TooLarge, match="one mechanism can be pooled"):
+        ex.pool([(s.privatize([0] * 30), s), (m.privatize([0] * 20), m)])

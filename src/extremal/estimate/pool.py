@@ -6,7 +6,8 @@ the shares p° at hand, is the best linear combination of the parts there: of al
 c_i(1_i − w_i·1), which is nothing for the n_i at hand, and the one with the least variance makes the means of all parts
 equal at p°, so that it does not matter that n_i was not drawn. With weights for equal shares, as `unbiased` has them
 elsewhere, a large part that tells little can make the whole worse than its best part. The weights are found from the
-reports, so that the estimate is unbiased in the limit only.
+reports, so that the estimate is unbiased in the limit only. Parts of one mechanism need not be kept apart: the best
+weights are their w_i, and its reports need not be listed.
 
 Reports with unequal weights or in clusters tell less than their number says. Then n_i is the number of independent
 reports of equal weight that are as precise: Kish's (Σw)²/Σw² for weights alone, else n over the mean design effect of
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, TooLarge
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Inverse, ListedReports
 from extremal.estimate.frequencies import Method, estimate_frequencies, estimated
@@ -33,9 +34,11 @@ from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import Sampling
 from extremal.estimate.reports.tally import Reports, Tally
 from extremal.estimate.results.estimate import FrequencyEstimate
-from extremal.estimate.results.fit import Observed
+from extremal.estimate.results.fit import Fit, Observed
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import count_text
+from extremal.mechanism.structures.structure import LARGEST_DENSE
 
 MOST_WORTH = 1e6  # times its number of reports that a part counts at most: a census without noise has no variance
 
@@ -81,17 +84,29 @@ def pool(
     if len(listed) == 1:
         return estimate_frequencies(*listed[0], method, counts=counts, column=column, sample=samples[0])
     drawn = [Sample.of(one) for one in samples]
-    channels = [ListedReports(mechanism) for _, mechanism in listed]
+    alike = len({mechanism for _, mechanism in listed}) == 1
+    channels = [channel_of(mechanism) if alike else _listed(mechanism) for _, mechanism in listed]
     tallies = [
         Reports(reports, mechanism, column, counts=counts).sampled(one, how)[None]
         for (reports, mechanism), one, how in zip(listed, channels, drawn, strict=True)
     ]
-    parts_of = _Pooled(listed, tallies, channels)
+    parts_of = _Pooled(listed, tallies, channels, alike)
     sizes = np.array([one.effective_n for one in tallies])
     if any(one.sampling is not None for one in tallies):
-        at = parts_of.estimated("unbiased", sizes).fit.plausible
-        sizes = np.array([_worth(*part, at) for part in zip(tallies, listed, strict=True)])
+        sizes = parts_of.worth(sizes)
     return parts_of.estimated(method, sizes)
+
+
+def _listed(mechanism: Mechanism) -> ListedReports:
+    """Reports of different mechanisms are kept apart by listing them."""
+    if mechanism.k * mechanism.m > LARGEST_DENSE:
+        raise TooLarge(
+            "reports of different mechanisms are pooled where inputs times reports of each are at most 2^24",
+            parameter="inputs × reports",
+            value=f"{mechanism.k} × {count_text(mechanism.m)}",
+            hint="Reports of one mechanism can be pooled whatever their number.",
+        )
+    return ListedReports(mechanism)
 
 
 def _refuse_parts(listed: list[Any]) -> None:
@@ -120,28 +135,108 @@ class _Pooled:
 
     listed: list[Any]
     tallies: list[Tally]
-    channels: list[ListedReports]
+    channels: list[Any]
+    alike: bool
+    """Whether one mechanism made all reports."""
+
+    def worth(self, sizes: Floats) -> Floats:
+        """How many independent reports each part is worth, if they were so many."""
+        if self.alike:
+            own = [Observed.of(channel, one) for channel, one in zip(self.channels, self.tallies, strict=True)]
+            return np.array([self._fit(one).effective_n / _longer(one.sampling) ** 2 for one in own])
+        at = self.estimated("unbiased", sizes).fit.plausible
+        return np.array([_worth(*part, at) for part in zip(self.tallies, self.listed, strict=True)])
+
+    def _fit(self, observed: Observed) -> Fit:
+        """Of one of several parts that one mechanism made."""
+        mechanism = self.listed[0][1]
+        return Fit.of(Combinations.inputs(mechanism, self.channels[0]), observed, row_prior(mechanism, None))
 
     def estimated(self, method: str, sizes: Floats) -> FrequencyEstimate:
         """With each part weighted as so many independent reports."""
         shares = sizes / sizes.sum()
-        together = _together(self.listed, shares)
-        combinations = Combinations.inputs(together, channel_of(together))
-        observed = _observed(self.tallies, self.channels, shares)
-        found = estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
+        together = self.listed[0][1] if self.alike else _together(self.listed, shares)
+        combinations, prior = Combinations.inputs(together, channel_of(together)), row_prior(together, None)
+        observed = self._observed(shares)
+        found = estimated(combinations, observed, method, prior, reweighted=not self.alike)
         if observed.sampling is None:
             return found
         sampling = replace(observed.sampling, degrees=self._degrees(found.fit.inverse, shares))
         observed = replace(observed, sampling=sampling)
-        return estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
+        return estimated(combinations, observed, method, prior, reweighted=not self.alike)
 
     def _degrees(self, inverse: Inverse, shares: Floats) -> Degrees:
         """Of the weighted means of the parts, the least over inputs."""
-        parts = _samplings(self.tallies, self.channels)
-        variances = [np.square(inverse.apply(one)).sum(axis=1) for one in _blocks(parts, shares)]
-        told = [share * mechanism.matrix.T for share, (_, mechanism) in zip(shares, self.listed, strict=True)]
-        weights = [np.diagonal(inverse.apply(one)) for one in _stacked(told)]
-        return degrees_of_mean(np.array(variances), np.clip(weights, 0.0, 1.0), [part.degrees for part in parts])
+        parts = self._samplings()
+        variances = np.array([np.square(inverse.apply(one)).sum(axis=1) for one in self._blocks(parts, shares)])
+        weights = np.repeat(shares[:, None], variances.shape[1], axis=1)
+        if not self.alike:
+            told = [share * mechanism.matrix.T for share, (_, mechanism) in zip(shares, self.listed, strict=True)]
+            weights = np.clip([np.diagonal(inverse.apply(one)) for one in _stacked(told)], 0.0, 1.0)
+        return degrees_of_mean(variances, weights, [part.degrees for part in parts])
+
+    def _observed(self, shares: Floats) -> Observed:
+        """The statistic of all reports, in which each part has the share that it has of the reports."""
+        tallies = self.tallies
+        weighted = any(one.weights for one in tallies)
+        statistic = self._mean(self._statistics(), shares)
+        return Observed(
+            statistic,
+            self._mean(self._statistics(squared=True), shares) if weighted else statistic,
+            sum(one.n for one in tallies),
+            1 / sum(share**2 / one.effective_n for one, share in zip(tallies, shares, strict=True)),
+            sum(len(one.counts) for one in tallies),
+            weighted,
+            sampling=self._sampling(shares),
+            notes=tuple(dict.fromkeys(note for one in tallies for note in one.notes)),
+        )
+
+    def _sampling(self, shares: Floats) -> Sampling | None:
+        """Units of all parts, if one of them is more than weights; parts are strata."""
+        tallies = self.tallies
+        if all(one.sampling is None for one in tallies):
+            return None
+        parts, means = self._samplings(), self._statistics()
+        apart = self._placed([mean[:, None] + part.apart for mean, part in zip(means, parts, strict=True)])
+        before = np.cumsum([0, *(part.sampled.size for part in parts)])
+        words = " and ".join(dict.fromkeys(one.sampling.words for one in tallies if one.sampling is not None))
+        return Sampling(
+            np.hstack(self._blocks(parts, shares)),
+            np.concatenate([part.strata + start for part, start in zip(parts, before, strict=False)]),
+            np.concatenate([part.sampled for part in parts]),
+            np.concatenate([share**2 * part.noise for part, share in zip(parts, shares, strict=True)]),
+            np.hstack(apart) - self._mean(means, shares)[:, None],
+            np.concatenate([share**2 * part.together for part, share in zip(parts, shares, strict=True)]),
+            Degrees(1.0),  # until the weights of the parts are known
+            f"{words}, {len(tallies)} parts",
+        )
+
+    def _samplings(self) -> list[Sampling]:
+        """How the units of each part deviate."""
+        pairs = zip(self.tallies, self.channels, strict=True)
+        return [one.sampling or one.independent(channel, np.zeros(1)) for one, channel in pairs]
+
+    def _blocks(self, parts: list[Sampling], shares: Floats) -> list[Floats]:
+        """The deviations of each part's units among the reports of all parts."""
+        return self._placed([share * part.deviations for part, share in zip(parts, shares, strict=True)])
+
+    def _statistics(self, squared: bool = False) -> list[Floats]:
+        """Of each part, by weights or squared weights."""
+        pairs = zip(self.tallies, self.channels, strict=True)
+        return [channel.statistic(*one.shares(squared)) for one, channel in pairs]
+
+    def _placed(self, parts: list[Floats]) -> list[Floats]:
+        """Columns of each part as columns of the statistic of all."""
+        return parts if self.alike else _stacked(parts)
+
+    def _mean(self, statistics: list[Floats], shares: Floats) -> Floats:
+        """The statistic of all from that of each part."""
+        return np.asarray(np.hstack(self._placed([one[:, None] for one in statistics])) @ shares)
+
+
+def _longer(sampling: Sampling | None) -> float:
+    """By how much 95% intervals are longer than normal ones, as few clusters may agree by chance."""
+    return 1.0 if sampling is None else float(reach(USUAL, sampling.degrees)) / quantile(USUAL)
 
 
 def _together(listed: list[Any], shares: Floats) -> Mechanism:
@@ -162,66 +257,9 @@ def _worth(one: Tally, part: Any, p: Floats) -> float:
     kept = expected > 0
     variance = sampling.floored(sampling.deviations, p @ (matrix * (1 - matrix)))[kept] / expected[kept]
     spread = max(float(variance.sum()), 1 / (MOST_WORTH * one.n))
-    worth = float((1 - expected[kept]).sum() / spread * (quantile(USUAL) / reach(USUAL, sampling.degrees)) ** 2)
+    worth = float((1 - expected[kept]).sum()) / spread / _longer(sampling) ** 2
     clustered = sampling.deviations.shape[1] < one.n and not sampling.sampled.any()
     return min(worth, alone) if clustered else worth
-
-
-def _observed(tallies: list[Tally], channels: list[ListedReports], shares: Floats) -> Observed:
-    """The statistic of all reports, in which each part has the share that it has of the reports."""
-
-    def stacked(squared: bool) -> Floats:
-        found = []
-        for one, channel, share in zip(tallies, channels, shares, strict=True):
-            found.append(share * channel.statistic(*one.shares(squared)))
-        return np.concatenate(found)
-
-    weighted = any(one.weights for one in tallies)
-    statistic = stacked(squared=False)
-    return Observed(
-        statistic,
-        stacked(squared=True) if weighted else statistic,
-        sum(one.n for one in tallies),
-        1 / sum(share**2 / one.effective_n for one, share in zip(tallies, shares, strict=True)),
-        sum(len(one.counts) for one in tallies),
-        weighted,
-        sampling=_stacked_sampling(tallies, channels, shares),
-        notes=tuple(dict.fromkeys(note for one in tallies for note in one.notes)),
-    )
-
-
-def _stacked_sampling(tallies: list[Tally], channels: list[ListedReports], shares: Floats) -> Sampling | None:
-    """Units of all parts, if one of them is more than weights; parts are strata."""
-    if all(one.sampling is None for one in tallies):
-        return None
-    parts = _samplings(tallies, channels)
-    means = [channel.statistic(*one.shares()) for one, channel in zip(tallies, channels, strict=True)]
-    apart = np.hstack(_stacked([mean[:, None] + part.apart for mean, part in zip(means, parts, strict=True)]))
-    whole = np.concatenate([share * mean for share, mean in zip(shares, means, strict=True)])
-    before = np.cumsum([0, *(part.sampled.size for part in parts)])
-    words = " and ".join(dict.fromkeys(one.sampling.words for one in tallies if one.sampling is not None))
-    return Sampling(
-        np.hstack(_blocks(parts, shares)),
-        np.concatenate([part.strata + start for part, start in zip(parts, before, strict=False)]),
-        np.concatenate([part.sampled for part in parts]),
-        np.concatenate([share**2 * part.noise for part, share in zip(parts, shares, strict=True)]),
-        apart - whole[:, None],
-        np.concatenate([share**2 * part.together for part, share in zip(parts, shares, strict=True)]),
-        Degrees(1.0),  # until the weights of the parts are known
-        f"{words}, {len(tallies)} parts",
-    )
-
-
-def _samplings(tallies: list[Tally], channels: list[ListedReports]) -> list[Sampling]:
-    """How the units of each part deviate."""
-    return [
-        one.sampling or one.independent(channel, np.zeros(1)) for one, channel in zip(tallies, channels, strict=True)
-    ]
-
-
-def _blocks(parts: list[Sampling], shares: Floats) -> list[Floats]:
-    """The deviations of each part's units among the reports of all parts."""
-    return _stacked([share * part.deviations for part, share in zip(parts, shares, strict=True)])
 
 
 def _stacked(parts: list[Floats]) -> list[Floats]:

@@ -468,6 +468,19 @@ def test_reports_do_not_count_for_more_than_they_are_where_strata_agree() -> Non
     assert table.interval()[1, 0, 1] > 0.15
     assert table.linear([[0.0], [1.0]]).interval()[1] > 0.15
     assert table.share("yes", 1, "one").interval()[1] > 0.15
+    squares = found.function(lambda p: float(p @ p))
+    low, high = squares.interval()
+    assert high - low > 12 * squares.standard_error  # 3.92 where nothing is hidden
+    data["half"] = np.tile(["u", "v"], 30)
+    odds = ex.estimate_crosstab(data, {"r": YES_NO, "half": None}, sample=pairs).odds_ratio()
+    low, high = odds.interval()
+    assert np.log(high / low) > 2 * 1.96 * odds.standard_error / odds.estimate * 1.2
+
+
+def test_a_sample_of_too_many_units_and_reports_says_what_does_without_them() -> None:
+    m, sample = ex.randomized_response(5000, 8), ex.Sample(strata=np.arange(4200) % 2)
+    with pytest.raises(ex.errors.TooLarge, match=r"2\^24 sums.*4200 × 4200.*Weights alone have no such limit"):
+        ex.estimate_frequencies(np.arange(4200), m, sample=sample)
 
 
 def test_clusters_that_happen_to_agree_count_as_people_who_may_be_alike() -> None:
@@ -502,6 +515,14 @@ def test_limits_reach_as_far_as_standard_errors_where_weights_go_with_the_answer
     assert whole.design_effect[1] == pytest.approx(
         whole.standard_error[1] ** 2 * 1000 / (0.19 * 0.81), rel=0.02
     )  # of reports
+
+
+def test_identical_reports_are_tested() -> None:
+    clusters = ex.Sample(cluster=np.repeat(np.arange(12), 20))
+    found = [ex.test_distribution(["no"] * 240, YES_NO, [1 - p, p], sample=clusters).p_value for p in (0.01, 0.03, 0.5)]
+    assert found[0] > 0.5 > found[1] > 1e-3
+    assert found[2] < 1e-6
+    assert ex.test_hypotheses(["no"] * 240, YES_NO, [0.5, 0.5], [0.9, 0.1], sample=clusters).p_value < 1e-6
 
 
 def test_the_share_that_moves_a_mean_by_its_own_standard_errors() -> None:

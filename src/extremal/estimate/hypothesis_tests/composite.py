@@ -112,7 +112,7 @@ def test_distribution(
         every = scores.at(np.arange(mechanism.m))
         centred, width, degrees = every - every.T @ expected, np.ptp(every, axis=0), survey.drawn.degrees
         told = np.divide(np.ptp(mechanism.matrix @ every, axis=0), width, out=np.ones_like(width), where=width > 0)
-        moved = survey.plausible_deviations(centred[outputs], told, 0.0, float(reach(1 - size, degrees)))
+        moved = survey.plausible_deviations(centred, outputs, told, 0.0, float(reach(1 - size, degrees)))
         found = _rao_scott(_FOLLOWED, survey, centred[outputs], moved, scores.dimension, degrees, size)
     return replace(found, notes=notes_of(given, found.n, survey))
 
@@ -264,13 +264,7 @@ def _associated(
     n = int(table.sum())
     margins = table.sum(axis=1), table.sum(axis=0)
     used = tuple(np.flatnonzero(margin) for margin in margins)
-    if min(len(side) for side in used) < 2:
-        raise InvalidParameter(
-            "both columns must take at least two values",
-            parameter=parameter,
-            value=tuple(len(side) for side in used),
-            hint="With one value there is nothing to compare.",
-        )
+    _refuse_one_value([len(side) for side in used], parameter)
     sides = [
         Scores.of_public(margin / n) if m is None else Scores.of_mechanism(m, margin / n)
         for m, margin in zip(mechanisms, margins, strict=True)
@@ -306,18 +300,12 @@ def _surveyed_association(
     alpha: float,
 ) -> TestResult:
     """The test on pairs of reports of a sample that is not simple."""
+    _refuse_one_value([len(set(column)) for column in survey.values.T.tolist()], parameter)
     sides, dimension = [], 1
     for axis, mechanism in enumerate(mechanisms):
         places = survey.values[:, axis]
         size = int(places.max()) + 1 if mechanism is None else mechanism.m
         margin = np.asarray(np.bincount(places, weights=survey.shares, minlength=size), dtype=np.float64)
-        if np.count_nonzero(margin) < 2:
-            raise InvalidParameter(
-                "both columns must take at least two values",
-                parameter=parameter,
-                value=int(np.count_nonzero(margin)),
-                hint="With one value there is nothing to compare.",
-            )
         scores = Scores.of_public(margin) if mechanism is None else Scores.of_mechanism(mechanism, margin)
         centred = scores.at(np.arange(size)) - scores.at(np.arange(size)).T @ margin
         sides.append(centred)
@@ -327,6 +315,17 @@ def _surveyed_association(
     fixed = int(mechanisms[0] is not None)  # the public side, given which the other one's reports scatter
     degrees = survey.association_degrees(fixed, sides[fixed])
     return _rao_scott(hypothesis, survey, products, survey.deviations(products), dimension, degrees, alpha)
+
+
+def _refuse_one_value(taken: list[int], parameter: str) -> None:
+    """Raise where one of two columns is constant."""
+    if min(taken) < 2:
+        raise InvalidParameter(
+            f"{'reports and groups' if parameter == 'by' else 'both columns'} must take at least two values each",
+            parameter="numbers of values",
+            value=" and ".join(map(str, taken)),
+            hint="With one value there is nothing to compare.",
+        )
 
 
 def _rao_scott(

@@ -266,7 +266,7 @@ def _surveyed_ratio(
     means = mechanism.matrix @ known
     told = np.array([np.ptp(means) / np.ptp(known)])
     far = float(reach(1 - 2 * alpha, degrees))
-    spread = survey.plausible_deviations(ratios[outputs][:, None], told, float(both[0] @ known), far)
+    spread = survey.plausible_deviations(known[:, None], outputs, told, float(both[0] @ known), far)
     randomised = float(p0 @ (mechanism.matrix @ known**2 - means**2)) * survey.noise
     error = math.sqrt(max(float((spread**2).sum()), randomised))
     mean, under_null, under_other = float(survey.shares @ ratios[outputs]), *(float(side @ known) for side in both)

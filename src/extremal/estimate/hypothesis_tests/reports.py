@@ -102,13 +102,21 @@ class Surveyed:
         variance."""
         return self.drawn.of_labels(self.codes, len(self.values)) @ scores
 
-    def plausible_deviations(self, scores: Floats, told: Floats, null: float, far: float) -> Floats:
+    def plausible_deviations(self, every: Floats, outputs: Codes, told: Floats, null: float, far: float) -> Floats:
         """The same and more rows, with which each score has at least the variance that it would have `far` standard
-        errors away, on the side of its mean under the null hypothesis: units that happen to be alike may hide part of
-        it. `told` is the range of each score's mean given the answers over that of the score."""
-        found, drawn = self.deviations(scores), self.drawn
+        errors away, on the side of its mean under the null hypothesis: units that happen to be alike may hide part.
+
+        Args:
+            every: scores of all reports.
+            outputs: which of them occur.
+            told: the range of each score's mean given the answers over that of the score.
+            null: the mean under the null hypothesis.
+            far: standard errors.
+        """
+        scores, drawn = every[outputs], self.drawn
+        found = self.deviations(scores)
         mean, variance = self.shares @ scores, (found**2).sum(axis=0)
-        end = np.where(mean < null, scores.max(axis=0), scores.min(axis=0)) - mean
+        end = np.where(mean < null, every.max(axis=0), every.min(axis=0)) - mean
         gaps = end[:, None] - (drawn.strata_apart(self.codes, len(self.values)) @ scores).T
         hidden = hidden_variances(gaps, drawn.noise, drawn.together, told)
         s = moved_share(variance, far, end, hidden)

@@ -34,12 +34,12 @@ from functools import cached_property
 import numpy as np
 
 from extremal.columns.lists import Codes
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, TooLarge
 from extremal.estimate.channels.channel import Inverse
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.reports.degrees import Degrees, Deviations, degrees_of, reach, sums, within_strata
 from extremal.exact.weights import Floats
-from extremal.mechanism.structures.structure import refuse_large
+from extremal.mechanism.structures.structure import LARGEST_DENSE
 
 FINITE = "finite population"  # as a summary calls it
 RAKED = 1e-13  # relative: margins that are met to this before a round are done
@@ -190,7 +190,14 @@ class DrawnSample:
 
     def of_labels(self, codes: Codes, size: int) -> Floats:
         """How the labels' shares deviate in each unit or replicate, a row each: squares add up to the variance."""
-        refuse_large(self.strata.size if self.replicates is None else len(self.replicates), size, "sums of each unit")
+        rows = self.strata.size if self.replicates is None else len(self.replicates)
+        if rows * size > LARGEST_DENSE:
+            raise TooLarge(
+                "there may be at most 2^24 sums: of each kind of report in each cluster, or person without them",
+                parameter="units × reports",
+                value=f"{rows} × {size}",
+                hint="Weights alone have no such limit. Group inputs, or give replicate weights.",
+            )
 
         def weighted(weights: Floats) -> Floats:
             return np.asarray(np.bincount(codes, weights=weights, minlength=size), dtype=np.float64)

@@ -14,7 +14,7 @@ from extremal.estimate.intervals.bounded import gaffke_limits, moved_within
 from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
-from extremal.estimate.reports.degrees import Degrees, reach
+from extremal.estimate.reports.degrees import Degrees
 from extremal.estimate.reports.sampling import OneReport, Sampling
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
@@ -353,8 +353,19 @@ class CrosstabEstimate(Tabled):
         gradient = np.array([1.0, -1.0, -1.0, 1.0]) / values
         variance = float(gradient @ self.covariance_of([self._cell(cell) for cell in cells]) @ gradient)
         error = float(np.sqrt(variance))
-        limits = partial(_log_limits, ratio, error, self.degrees)
+        slope = sum(g * self._cell(cell) for g, cell in zip(gradient.tolist(), cells, strict=True))
+        limits = partial(self._odds_limits, ratio, error, np.asarray(slope))
         return FunctionEstimate(ratio, ratio, ratio * error, limits, None, "odds ratio", self.n, self.sample)
+
+    def _odds_limits(self, ratio: float, error: float, slope: Floats, level: float) -> tuple[float, float]:
+        """Normal ones of the logarithm, at the number of pairs that is as precise."""
+        worth = self._worth(slope)
+        table, middle = self.table.ravel(), float(worth @ self.table.ravel())
+        unit = float(table @ worth**2) - middle**2
+        n = self.effective(worth, float(np.ptp(slope)), unit, error**2, level)
+        grown = np.sqrt(unit / n) / error if self.sample else 1.0
+        factor = np.exp(quantile(checked_level(level)) * error * grown)
+        return float(ratio / factor), float(ratio * factor)
 
     # -- showing
 
@@ -537,8 +548,3 @@ def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
     """Σ w (b − centre)(b − centre)ᵀ for shares w."""
     across = np.outer(b @ w, centre)
     return np.asarray((b * w) @ b.T - across - across.T + np.outer(centre, centre))
-
-
-def _log_limits(ratio: float, error: float, degrees: Degrees | None, level: float) -> tuple[float, float]:
-    factor = np.exp(reach(checked_level(level), degrees) * error)
-    return float(ratio / factor), float(ratio * factor)

@@ -450,6 +450,12 @@ class Fit:
         high = _mean_where(moments, a == most[chosen, None], self.plausible)
         return (low, moments @ self.plausible, high), np.asarray(a @ self.plausible)
 
+    def half(self, coefficients: Floats, level: float) -> Floats:
+        """Half of the length of normal limits, for these linear functions of what is estimated."""
+        rows = self.combinations.rows(coefficients)
+        n = self._effective(rows, np.ones(len(rows), np.bool_), level)
+        return np.asarray(quantile(level) * np.sqrt(self.unit_variances(rows) / n))
+
     @property
     def effective_n(self) -> float:
         """How many independent reports of equal weight are as precise, over all that is estimated."""

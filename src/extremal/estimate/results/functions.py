@@ -237,18 +237,26 @@ class Functions:
             raise InvalidParameter(
                 "the function must be finite and smooth at the estimate", parameter="value", value=value
             )
-        bend, error, degrees = self._bend(of, value), self._error(slope), self.fit.degrees
-        far = float(np.hypot(error, bend or 0.0))
+        bend, error = self._bend(of, value), self._error(slope)
         return FunctionEstimate(
             float(of(self.estimate.copy())),
             value,
             error,
-            lambda level: (value - reach(level, degrees) * far, value + reach(level, degrees) * far),
-            degrees,
+            partial(self._curved_limits, slope, value, error, bend or 0.0),
+            self.fit.degrees,
             n=self.n,
             sample=self.sample,
             note=_TANGENT if bend is None else _BENT,
         )
+
+    def _curved_limits(
+        self, slope: Floats, value: float, error: float, bend: float, level: float
+    ) -> tuple[float, float]:
+        """Around a value: as far as those of the tangent, with a bend, which grows with the variance."""
+        half, far = float(self.fit.half(slope[None, :], level)[0]), reach(level, self.fit.degrees)
+        grown = half / (far * error) if error > 0 else 1.0
+        whole = float(np.hypot(half, far * bend * grown**2))
+        return value - whole, value + whole
 
     def _bend(self, of: Callable[[Floats], float], value: float) -> float | None:
         """The error of a function that its tangent leaves out; None where inputs are many, or the function ends."""
