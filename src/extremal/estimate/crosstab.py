@@ -28,6 +28,7 @@ from extremal.estimate.results.crosstab import CrosstabEstimate, PairEstimate, S
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
+from extremal.mechanism.structures import IndependentBits
 from extremal.mechanism.structures.structure import refuse_large
 
 MOST_LISTED = 4096
@@ -210,7 +211,7 @@ def _private_side(codes: Codes, labels: Sequence[Any], name: Any, mechanism: Mec
     inverse = channel.inverse(np.full(channel.r, 1 / channel.r))
     used = np.unique(codes).tolist()
     seen = [channel.encode(labels[i]) for i in used]
-    listed = mechanism.m <= MOST_LISTED
+    listed = mechanism.m <= MOST_LISTED and not isinstance(mechanism.structure, IndependentBits)
     keys = [channel.encode(label) for label in mechanism.outputs] if listed else seen
     where = {key: i for i, key in enumerate(keys)}
     position = np.zeros(len(labels), dtype=np.intp)

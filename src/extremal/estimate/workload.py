@@ -29,7 +29,7 @@ from extremal.estimate.results.linear import LinearEstimate
 from extremal.exact import ANY_LABELS, matrix_in_order
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import GroupedSets, RandomizedResponse, SubsetSelection
+from extremal.mechanism.structures import GroupedSets, IndependentBits, RandomizedResponse, SubsetSelection
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 from extremal.utility.fisher import by_row, fisher
 
@@ -170,11 +170,15 @@ class ReadStatistics:
 
 
 def _channel(mechanism: Mechanism, prior: Floats) -> Channel:
-    """One whose weights are those of the prior, where that can be; randomised response has no choice."""
+    """One whose weights are those of the prior, where that can be; randomised response has no choice, and bits are read
+    one by one."""
     structure = mechanism.structure
     if isinstance(structure, SubsetSelection):
         return ClassedSubsetsChannel.of_prior(mechanism, prior) or channel_of(mechanism)
-    if isinstance(structure, (RandomizedResponse, GroupedSets)) or mechanism.row_classes * mechanism.m > MOST_ENTRIES:
+    if (
+        isinstance(structure, (RandomizedResponse, GroupedSets, IndependentBits))
+        or mechanism.row_classes * mechanism.m > MOST_ENTRIES
+    ):
         return channel_of(mechanism)
     return DenseChannel(mechanism)
 

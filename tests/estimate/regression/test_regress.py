@@ -302,3 +302,14 @@ def test_the_noise_of_scores_is_what_redrawn_reports_of_the_same_answers_show(hi
     pairs = zip(answers, reports, strict=True)
     away = np.array([(np.array(scores)[r, rows] - given[a, rows]).sum(axis=0) for a, r in pairs])
     assert np.cov(away.T) == pytest.approx(expected, abs=0.08 * expected.max())
+
+
+@pytest.mark.parametrize(("epsilon", "few"), [(2.0, True), (8.0, False)])
+def test_a_privatised_covariate_that_tells_little_is_noted(epsilon: float, few: bool) -> None:
+    m = ex.randomized_response(3, epsilon)
+    z = np.random.default_rng(5).normal(size=120)
+    frame = pd.DataFrame({"z": z, "x": np.tile([0, 1, 2], 40), "y": z + np.tile([0.0, 1.0, 3.0], 40)})
+    found = [note for note in ex.regress("y ~ x + z", frame, {"x": m}).notes if "too narrow" in note]
+    assert bool(found) == few
+    if few:
+        assert "as 56 answers" in found[0]  # 120·((e² − 1)/(e² + 2))²

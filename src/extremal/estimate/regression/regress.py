@@ -24,6 +24,7 @@ from extremal.mechanism import Mechanism
 from extremal.tables import shortened
 
 MOST_NAMED = 60  # characters of the levels that a note names
+ENOUGH = 100  # answers: with 46 worth, 95% limits covered 91%, with 13 they covered 64%
 FAMILIES = ("categorical", "ordered", "linear")
 
 
@@ -91,7 +92,7 @@ def regress(
         formula=formula,
         model=_title(chosen, likelihood.family),
         n=len(table),
-        assumed=_notes(covariates, robust, not given.empty) + read,
+        assumed=_notes(hidden, len(table), robust, not given.empty) + read,
         design_of=design.again,
         drawn_as="" if given.empty else drawn.units_in_words,
         **_fitted(likelihood, drawn, robust or not given.empty, mechanisms[left] if hidden is None else hidden[1]),
@@ -230,14 +231,29 @@ def _as_read(
     return (*drawn.notes, *notes)
 
 
-def _notes(hidden: list[str], robust: bool, drawn: bool) -> tuple[str, ...]:
+def _notes(hidden: tuple[str, Mechanism] | None, n: int, robust: bool, drawn: bool) -> tuple[str, ...]:
     notes = []
-    if hidden:
+    if hidden is not None:
+        name, told = hidden[0], n * _told(hidden[1])
         notes.append(
-            f"{hidden[0]} was privatised: its values are summed out, and its distribution given the public\n"
+            f"{name} was privatised: its values are summed out, and its distribution given the public\n"
             "covariates is a multinomial logit fitted along (last rows); its coefficient is identified\n"
             "because the mechanism is known"
         )
+        if told < ENOUGH:
+            notes.append(
+                f"the reports of {name} tell as much as {told:.0f} answers: below {ENOUGH}, limits of its\n"
+                "coefficients, which hold for many, are too narrow, and p-values too small"
+            )
     if robust or drawn:
         notes.append("standard errors are robust" + (" (of the sample's design)" if drawn else ""))
     return tuple(notes)
+
+
+def _told(mechanism: Mechanism) -> float:
+    """The part of an answer that a report tells: the mean squared canonical correlation of the two, (Σ_xy Q_xy²/(r·q_y)
+    − 1)/(r − 1) for r equally likely rows with q their mean; 1 without randomisation."""
+    rows = mechanism.matrix
+    mean = rows.mean(axis=0)
+    seen = mean > 0
+    return float(((rows[:, seen] ** 2 / mean[seen]).sum() / len(rows) - 1) / (len(rows) - 1))
