@@ -1,8 +1,10 @@
 """Weighted sums of estimates of the same inputs: differences, and whole populations from their strata.
 
 θ_x = Σ_i c_i p_x^(i) with variance Σ c_i² V_i. The limits combine those of the parts, which are not cut to [0, 1]
-before. Up to `MOST_ENUMERATED` reports and `MOST_MELDED` inputs their confidence distributions are melded
-(`intervals.bounded`); beyond, with (l_i, u_i) the limits of part i in the direction that c_i takes them,
+before. Up to `MOST_MELDED` inputs the confidence distributions of the parts are melded (`intervals.bounded`) where some
+part has at most `MOST_ENUMERATED` reports, or all are of binomial counts, for which that is cheap: one extreme share is
+enough for the 99% limits of what follows to be short. Else, with (l_i, u_i) the limits of part i in the direction that
+c_i takes them,
 
     θ̂ − √Σ c_i²(p̂_i − l_i)²   to   θ̂ + √Σ c_i²(u_i − p̂_i)²
 
@@ -134,9 +136,14 @@ class CombinedEstimate(Tabled):
         """
         count = len(self.inputs)
         of_each = each(level, count if simultaneous and count > 2 else 1)
-        melded = count <= MOST_MELDED and max(part.n for _, part in self.parts) <= MOST_ENUMERATED
-        limits = self._melded(of_each) if melded else self._recovered(of_each)
+        limits = self._melded(of_each) if self._meldable else self._recovered(of_each)
         return moved_within(limits, self.estimate, *self.bounds)
+
+    @property
+    def _meldable(self) -> bool:
+        """Whether the parts are few reports, or cheap."""
+        small = any(part.n <= MOST_ENUMERATED for _, part in self.parts)
+        return len(self.inputs) <= MOST_MELDED and (small or all(part.fit.binomial for _, part in self.parts))
 
     def _melded(self, level: float) -> Floats:
         parts = []
