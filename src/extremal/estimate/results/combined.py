@@ -29,7 +29,7 @@ from extremal.estimate.intervals.levels import each
 from extremal.estimate.results.fit import MOST_ENUMERATED
 from extremal.estimate.results.tabled import Tabled, head
 from extremal.exact.weights import Floats
-from extremal.mechanism.labels import Label
+from extremal.mechanism.labels import Label, refuse_other_inputs
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
@@ -65,12 +65,7 @@ class CombinedEstimate(Tabled):
         """Refuses parts whose inputs differ, or that are the same."""
         first = parts[0][1]
         for _, part in parts[1:]:
-            if part.inputs != first.inputs:
-                raise InvalidParameter(
-                    "both estimates must be of the same inputs in the same order",
-                    parameter="inputs",
-                    value=f"{len(part.inputs)} and {len(first.inputs)}",
-                )
+            refuse_other_inputs(part.inputs, first.inputs, "inputs", "both estimates")
         if len({id(part.fit.observed) for _, part in parts}) < len(parts):
             raise InvalidParameter(
                 "the estimates must be from different reports: these are from the same",
