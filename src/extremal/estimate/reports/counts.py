@@ -123,9 +123,9 @@ def given_counts(reports: Any, mechanism: Mechanism) -> list[tuple[Any, int]]:
         labels, given = list(reports.index), reports.to_numpy().tolist()
     else:
         labels = list(mechanism.outputs)
-        given = reports if isinstance(reports, (list, tuple)) else np.asarray(reports).tolist()
-        if not isinstance(given, (list, tuple)) or len(given) != len(labels):
-            found = len(given) if isinstance(given, (list, tuple)) else given
+        given = list(reports) if isinstance(reports, (list, tuple)) else np.asarray(reports).tolist()
+        if not isinstance(given, list) or len(given) != len(labels):
+            found = len(given) if isinstance(given, list) else given
             raise InvalidParameter(
                 f"counts must have {len(labels)} entries, one for each output", parameter="len(reports)", value=found
             )
