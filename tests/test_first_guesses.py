@@ -356,3 +356,28 @@ def test_whole_numbers_that_are_inputs_are_labels() -> None:
     assert m.marginal(given).tolist() == m.marginal([0.2, 0.5, 0.3]).tolist()
     scale = ex.randomized_response([1, 2, 3], 1)
     assert scale.marginal(given).tolist() == scale.marginal([0.5, 0.3, 0.2]).tolist()
+
+
+REVERSED, LONGER = ex.randomized_response(LABELS[::-1], 1), ex.randomized_response([*LABELS, "always"], 1)
+
+
+@pytest.mark.parametrize(
+    ("other", "advice"),
+    [
+        (REVERSED, r"inputs=\('often', .* The first has 'never' where this has 'often': another order\.$"),
+        (LONGER, r"The first has no 'always'\.$"),
+    ],
+)
+@pytest.mark.parametrize(
+    "compare",
+    [
+        lambda m, other, y: ex.estimate_change({"a": y, "b": y}, "a", "b", m, other),
+        lambda m, other, y: ex.pool([(y, m), (y * 2, other)]),
+        lambda m, other, y: ex.estimate_frequencies(y, m).difference(ex.estimate_frequencies(y, other)),
+        lambda m, other, _y: ex.theory.dominates(m, other),
+        lambda m, other, _y: ex.theory.compose(m, other),
+    ],
+)
+def test_other_inputs_are_told_by_a_label(compare: Callable[..., Any], other: ex.Mechanism, advice: str) -> None:
+    with pytest.raises(InvalidParameter, match="the same inputs in the same order; got .*" + advice):
+        compare(ex.randomized_response(LABELS, 1), other, LABELS * 10)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import extremal as ex
@@ -248,3 +249,27 @@ def test_bad_weights_of_a_table() -> None:
         ex.estimate_crosstab(frame, {"x": A, "z": B}, weights=[1.0])
     with pytest.raises(ex.errors.InvalidParameter, match="finite and positive"):
         ex.estimate_crosstab(frame, {"x": A, "z": B}, weights=np.zeros(10))
+
+
+ORDERED = ["low", "mid", "high"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Categorical(["high", "low", "mid"] * 40, categories=[*ORDERED, "none"], ordered=True),
+        pd.Series(pd.Categorical(["high", "low", "mid"] * 40, categories=ORDERED)),
+        pl.Series(["high", "low", "mid"] * 40, dtype=pl.Enum(ORDERED)),
+        pl.Series(["low", "mid", "high"] * 40, dtype=pl.Categorical),
+        pa.DictionaryArray.from_arrays([2, 0, 1] * 40, ORDERED),
+        pd.Series(pd.array([2, 0, 1] * 40)),
+    ],
+    ids=["pandas", "unordered", "Enum", "polars", "arrow", "numbers"],
+)
+def test_groups_have_one_order_in_tables_and_in_by(column: Any) -> None:
+    reports = ["no", "yes", "yes"] * 40
+    by = ex.estimate_frequencies(reports, B, by=column)
+    table = ex.estimate_crosstab({"z": reports, "g": column}, {"z": B, "g": None})
+    assert list(table.second.inputs) == list(by) == ([0, 1, 2] if 0 in by else ORDERED)
+    within = table.conditional("g")
+    assert within[within["z"] == "yes"]["shown"].tolist() == pytest.approx([one.shown[1] for one in by.values()])

@@ -1,4 +1,5 @@
-"""NumPy arrays; and integers, whatever the container: within a moderate range they are their own codes.
+"""NumPy arrays; and integers, whatever the container: within a moderate range they are their own codes. And columns of
+any container that are amounts, as floats.
 
 Reports that are integers have 64 bits, whatever the values had: how wide a type was chosen may tell the largest value.
 """
@@ -6,6 +7,8 @@ Reports that are integers have 64 bits, whatever the values had: how wide a type
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,8 +16,13 @@ import numpy as np
 from extremal.columns import lists
 from extremal.columns.lists import MISSING, Array, Codes, common_kind, labels_at
 from extremal.errors import InvalidParameter
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Labels
 
+_NO_AMOUNT = {
+    str: "Text must be converted first: .astype(float), or float(…) of each.",
+    bool: "Leave out the rows that do not count; if True means 1: .astype(float).",
+}
 WIDEST = 1 << 22  # integers in a range this wide are their own codes; others are looked up
 
 
@@ -75,3 +83,41 @@ def filled_as(codes: Array, labels: Labels, like: np.dtype[Any]) -> Array:
 def as_objects(codes: Array, labels: Labels) -> Array:
     """An array of Python objects."""
     return np.fromiter(labels_at(codes, labels), dtype=object, count=len(codes))
+
+
+# -- amounts, whatever the container
+
+
+def numbers(column: Any, parameter: str) -> Floats:
+    """Weights, sizes, answers that are numbers: a column (or a table) of any container as floats, NaN where one is
+    missing. Text and truth values are none.
+
+    >>> numbers([1, None, Decimal("0.5")], "weights").tolist()
+    [1.0, nan, 0.5]
+    """
+    refuse_other_types(column, parameter)
+    try:
+        return np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            f"{parameter} must be numbers", parameter=parameter, value=type(column).__name__
+        ) from None
+
+
+def refuse_other_types(column: Any, parameter: str, needed: str = "numbers") -> None:
+    """Raise where a value is neither a number nor missing, with its type."""
+    # NumPy would make one type of a list's: of True and 2.5 two numbers, of "1" and 2.5 two texts.
+    cells = np.asarray(column, dtype=object if isinstance(column, (list, tuple)) else None)
+    if cells.dtype.kind in "iuf":
+        return
+    wrong = next((kind for kind in set(map(type, cells.ravel().tolist())) if not _is_amount(kind)), None)
+    if wrong is not None:
+        hint = next((hint for kind, hint in _NO_AMOUNT.items() if issubclass(wrong, kind)), None)
+        raise InvalidParameter(
+            f"{parameter} must be {needed}", parameter=f"type of {parameter}", value=wrong.__name__, hint=hint
+        )
+
+
+def _is_amount(kind: type) -> bool:
+    missing = kind is type(None) or kind.__name__ in lists.MISSING_TYPES
+    return missing or (issubclass(kind, (Real, Decimal)) and not issubclass(kind, bool))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from extremal.columns.arrays import numbers
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.exact.weights import Floats
@@ -122,12 +123,7 @@ def _places(values: Floats, edges: Floats) -> Any:
 
 
 def _numbers(values: Any, parameter: str) -> Floats:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(
-            f"{parameter} must be numbers", parameter=parameter, value=type(values).__name__
-        ) from None
+    array = numbers(values, parameter)
     if array.ndim != 1 or not array.size:
         raise InvalidParameter(
             f"{parameter} must be a list of numbers", parameter=f"{parameter}.shape", value=array.shape

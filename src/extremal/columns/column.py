@@ -111,6 +111,14 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     return lists.distinct(list(column), name)
 
 
+def lists_values(column: Any) -> bool:
+    """Whether a column lists its values, in an order of its own: categories of pandas and polars, dictionaries of
+    Arrow."""
+    kind = getattr(column, "dtype", getattr(column, "type", None))
+    kind = getattr(kind, "pyarrow_dtype", kind)
+    return type(kind).__name__ in ("CategoricalDtype", "Categorical", "Enum", "DictionaryType")
+
+
 def filled(codes: Array, labels: Labels, like: Any) -> Any:
     """A column of the container and, where it can hold the labels, of the type of `like`.
 

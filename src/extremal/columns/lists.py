@@ -21,6 +21,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.intp]
 
 MISSING = -1  # the code of a value that is not there
+MISSING_TYPES = ("NAType", "NaTType")  # of pandas
 SETS_AT_A_TIME = 128  # rows of codes that are made into tuples together
 MOST_LISTED = 1 << 20  # numbers 0..n−1 up to which a column lists them (categories, dictionaries); others are integers
 
@@ -79,7 +80,7 @@ def comes_from(column: Any, package: str, name: str | None = None) -> bool:
 
 def is_missing(value: Any) -> bool:
     """None, NaN, NaT, pd.NA and whatever else is not equal to itself."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or type(value).__name__ in MISSING_TYPES:
         return True
     try:
         return bool(value != value)

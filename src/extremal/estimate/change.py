@@ -36,7 +36,7 @@ from extremal.estimate.results.functions import FunctionEstimate
 from extremal.estimate.results.tabled import Tabled
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import Label
+from extremal.mechanism.labels import Label, refuse_other_inputs
 
 SURELY = 1e-9  # how likely independent reports are refused as repeated
 CONDITION = 1e-12  # relative: changes whose covariance has a smaller eigenvalue cannot be told apart
@@ -192,10 +192,7 @@ def estimate_change(
     for name, mechanism in (("m0", m0), ("m1", other)):
         if not isinstance(mechanism, Mechanism):
             raise InvalidParameter(f"{name} must be a Mechanism", parameter=name, value=type(mechanism).__name__)
-    if m0.inputs != other.inputs:
-        raise InvalidParameter(
-            "both mechanisms must have the same inputs in the same order", parameter="m1.k", value=other.k
-        )
+    refuse_other_inputs(other.inputs, m0.inputs, "m1.inputs")
     for name in (before, after):
         column_in(frame, name)  # what is no name cannot be compared
     if before == after:

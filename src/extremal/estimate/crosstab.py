@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from extremal.columns.column import distinct, refuse_missing
+from extremal.columns.column import distinct, lists_values, refuse_missing
 from extremal.columns.frames import is_frame, pick
 from extremal.columns.lists import MISSING, Codes, plain
 from extremal.errors import InvalidParameter, NotIdentified, UnknownLabel
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.counts import refuse_counted_rows, whole_counts
+from extremal.estimate.reports.described import groups_of
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import DrawnSample
 from extremal.estimate.results.crosstab import CrosstabEstimate, PairEstimate, Side
@@ -195,7 +196,7 @@ def _side(values: Any, name: Any, mechanism: Mechanism | None) -> tuple[Codes, S
     codes, labels = distinct(values, str(name))
     refuse_missing(codes, str(name), "Leave out those who did not report both.")
     if mechanism is None:
-        return _public_side(codes, labels, name)
+        return _public_side(values, codes.size, name)
     if not isinstance(mechanism, Mechanism):
         raise InvalidParameter(
             "mechanism must be a Mechanism or None", parameter="columns", value=type(mechanism).__name__
@@ -222,13 +223,11 @@ def _private_side(codes: Codes, labels: Sequence[Any], name: Any, mechanism: Mec
     return position[codes], Side(name, mechanism.inputs, inverse.apply(statistics), inverse.moments(None), rows, ends)
 
 
-def _public_side(codes: Codes, labels: Sequence[Any], name: Any) -> tuple[Codes, Side]:
-    """A column that is seen itself, its values in their order."""
-    values = {i: plain(labels[i]) for i in np.unique(codes).tolist()}
-    used = sorted(values, key=lambda i: (str(type(values[i])), values[i]))
-    position = np.zeros(len(labels), dtype=np.intp)
-    position[used] = np.arange(len(used))
-    one = np.eye(len(used))
-    return position[codes], Side(
-        name, tuple(values[i] for i in used), one, one, one, np.repeat([[0.0], [1.0]], len(used), axis=1)
-    )
+def _public_side(column: Any, n: int, name: Any) -> tuple[Codes, Side]:
+    """A column that is seen itself: its values as `by=` has them where the column lists them, else by size."""
+    codes, values = groups_of(column, str(name), n, np.ones(n, dtype=np.bool_))
+    if not lists_values(column):
+        order = sorted(range(len(values)), key=lambda i: (str(type(values[i])), values[i]))
+        codes, values = np.argsort(order)[codes], [values[i] for i in order]
+    one = np.eye(len(values))
+    return codes, Side(name, tuple(values), one, one, one, np.repeat([[0.0], [1.0]], len(values), axis=1))

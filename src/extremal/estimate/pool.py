@@ -37,7 +37,7 @@ from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import count_text
+from extremal.mechanism.labels import count_text, refuse_other_inputs
 from extremal.mechanism.structures.structure import LARGEST_DENSE
 
 MOST_WORTH = 1e6  # times its number of reports that a part counts at most: a census without noise has no variance
@@ -121,10 +121,7 @@ def _refuse_parts(listed: list[Any]) -> None:
                 hint="ex.pool([(reports, mechanism), (other reports, other mechanism)])",
             )
     for reports, mechanism in listed:
-        if mechanism.inputs != listed[0][1].inputs:
-            raise InvalidParameter(
-                "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k
-            )
+        refuse_other_inputs(mechanism.inputs, listed[0][1].inputs, "inputs", "all mechanisms")
         if sum(reports is other for other, _ in listed) > 1:
             raise InvalidParameter("every part must have reports of its own", parameter="parts", value="the same twice")
 

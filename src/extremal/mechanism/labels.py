@@ -25,6 +25,7 @@ MOST_LABELS = 1 << 24  # symbols of an alphabet: as many as are designed for
 MOST_LISTED = 1 << 24  # labels that are handed out one by one
 LARGEST_JSON_INTEGER = 1 << 53  # integers that every JSON reader keeps
 LONGEST_INTEGER = 400  # digits
+_SHOWN = 6  # labels in an error
 _LONGEST_COUNT = 9  # digits that a number of outputs is shown with
 
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
@@ -64,6 +65,31 @@ def count_and_labels(k: Any, inputs: Any, epsilon: Any = None) -> tuple[int, Any
     if inputs is not None:
         raise InvalidParameter("labels must be given once: as the first argument or as inputs", parameter="k", value=k)
     return as_count(len(k), "k", 2), k
+
+
+def refuse_other_inputs(
+    given: Sequence[Label], first: Sequence[Label], parameter: str, what: str = "both mechanisms"
+) -> None:
+    """Raise unless `given` and `first` are the same labels in the same order, with a label that tells them apart.
+
+    >>> refuse_other_inputs(("yes", "no"), ("no", "yes"), "m1.inputs")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.InvalidParameter: ... got m1.inputs=('yes', 'no'). The first has 'no' where this has 'yes': ...
+    """
+    if given == first:
+        return
+    mine, theirs = set(given), set(first)
+    new, missing = [a for a in given if a not in theirs], [b for b in first if b not in mine]
+    if new:
+        hint = f"The first has no {new[0]!r}."
+    elif missing:
+        hint = f"The first has {missing[0]!r}, too."
+    else:
+        here, there = next((a, b) for a, b in zip(given, first, strict=True) if a != b)
+        hint = f"The first has {there!r} where this has {here!r}: another order."
+    raise InvalidParameter(
+        f"{what} must have the same inputs in the same order", parameter=parameter, value=given[:_SHOWN], hint=hint
+    )
 
 
 def _refuse_unordered(labels: object, parameter: str) -> None:

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, TooLarge
+from extremal.errors import TooLarge
 from extremal.exact import solve_exactly
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import refuse_other_inputs
 from extremal.solver import LinearProgram, SolverFailed
 
 TOLERANCE = Fraction(1, 1 << 40)
@@ -141,13 +142,7 @@ def dominates(first: Mechanism, second: Mechanism) -> Dominance:
     >>> bool(found), found.map.matrix.round(3).tolist()[0], bool(dominates(weak, strong))
     (True, [0.69, 0.155, 0.155], False)
     """
-    if first.inputs != second.inputs:
-        raise InvalidParameter(
-            "both mechanisms must have the same inputs in the same order",
-            parameter="second.inputs",
-            value=second.inputs[:6],
-            hint=f"The first has {first.inputs[:6]!r}.",
-        )
+    refuse_other_inputs(second.inputs, first.inputs, "second.inputs")
     k, m1, m2 = first.k, first.m, second.m
     if (k * m2 + m1) * (m1 * m2 + 2 * k * m2) > LARGEST_PROGRAM:
         raise TooLarge("the linear program has too many entries", parameter="k, m₁, m₂", value=(k, m1, m2))

@@ -24,6 +24,7 @@ from extremal.exact import Exponential, as_fraction, as_prior, level_of_ratio
 from extremal.exact.bisection import bisected
 from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import refuse_other_inputs
 from extremal.privacy import LDP, PML
 from extremal.privacy.cones.lift import MOST_INPUTS, lift_box, vertices
 
@@ -181,13 +182,7 @@ def _same_inputs(mechanisms: Sequence[Mechanism]) -> Mechanism:
     if not mechanisms:
         raise InvalidParameter("give at least one mechanism", parameter="mechanisms", value=())
     for m in mechanisms[1:]:
-        if m.inputs != mechanisms[0].inputs:
-            raise InvalidParameter(
-                "all mechanisms must have the same inputs in the same order",
-                parameter="inputs",
-                value=m.inputs[:6],
-                hint=f"The first has {mechanisms[0].inputs[:6]!r}.",
-            )
+        refuse_other_inputs(m.inputs, mechanisms[0].inputs, "inputs", "all mechanisms")
     return mechanisms[0]
 
 

@@ -181,6 +181,54 @@ def test_bad_weights(weights: list[Any], message: str) -> None:
         ex.estimate_frequencies([0, 1], M_NUMBERS, weights=weights)
 
 
+AMOUNTS = {
+    "list": list,
+    "numpy": np.array,
+    "pandas": pd.Series,
+    "objects": lambda values: pd.Series(values, dtype=object),
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+}
+SHARED = {"weights": [1.0, 2.0] * 30}
+
+
+@pytest.mark.parametrize("container", AMOUNTS.values(), ids=AMOUNTS)
+@pytest.mark.parametrize(
+    ("wrong", "advice"), [("1", "'str'. Text must be converted first"), (True, "'bool.*'. Leave out the rows that do")]
+)
+def test_text_and_truth_values_are_no_amounts(container: Any, wrong: Any, advice: str) -> None:
+    reports, given = [0, 1, 1] * 20, container([wrong] * 60)
+    frame = {"r": reports, "w": given}
+    for name, call in {
+        "weights": lambda: ex.estimate_frequencies(reports, M_NUMBERS, weights=given),
+        "weights ": lambda: ex.estimate_crosstab(frame, {"r": M_NUMBERS, "w": None}, weights="w"),
+        "counts": lambda: ex.estimate_frequencies(
+            pd.DataFrame({"r": reports, "n": np.asarray(given)}), M_NUMBERS, column="r", counts="n"
+        ),
+        "replicate_weights": lambda: ex.estimate_frequencies(
+            pd.DataFrame(frame | {"one": 1.0}),
+            M_NUMBERS,
+            column="r",
+            sample=ex.Sample(**SHARED, replicate_weights={"brr": ["one", "w"]}),
+        ),
+    }.items():
+        with pytest.raises(
+            ex.errors.InvalidParameter, match=f"{name.strip()} must be .*numbers; got type of .*{advice}"
+        ):
+            call()
+
+
+def test_amounts_of_one_type_only() -> None:
+    """NumPy makes numbers of [True, 2.5]."""
+    with pytest.raises(ex.errors.InvalidParameter, match="weights must be numbers; got type of weights='bool'"):
+        ex.estimate_frequencies([0, 1], M_NUMBERS, weights=[True, 2.5])
+    with pytest.raises(ex.errors.InvalidParameter, match="counts must be whole numbers; got type of counts='bool'"):
+        ex.estimate_frequencies([True, 5, 7], M_NUMBERS, counts=True)
+    for one in (pd.Series([1, None], dtype="Float64"), [1, None], pl.Series([1, None]), pa.array([1, None])):
+        with pytest.raises(ex.errors.InvalidParameter, match=r"finite and positive; got weights\[1\]=nan"):
+            ex.estimate_frequencies([0, 1], M_NUMBERS, weights=one)
+
+
 def test_bad_strata() -> None:
     with pytest.raises(
         ex.errors.InvalidParameter, match="by must have 3 entries, one for each report; got len\\(by\\)=2"

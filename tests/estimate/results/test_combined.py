@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import extremal as ex
 
@@ -36,6 +37,21 @@ def test_intervals_of_differences_hold_at_small_samples() -> None:
         low, high = one.difference(two).interval()[1]
         held += low <= p[1] - q[1] <= high
     assert held >= 0.925 * 600  # 0.95 less 2.8 standard errors
+
+
+@pytest.mark.parametrize(("n", "p"), [((20, 600), (1.0, 0.02)), ((510, 3000), (1.0, 0.005))])
+def test_differences_beside_many_reports_hold(n: tuple[int, int], p: tuple[float, float]) -> None:
+    """Enumerated, 99%, by Newcombe's method: 0.985 and 0.989. What is left out is taken to miss."""
+    m = ex.randomized_response(2, 6)
+    found, chance = [], []
+    for size, share in zip(n, p, strict=True):
+        chances = binom.pmf(np.arange(size + 1), size, m.marginal([1 - share, share])[1])
+        likely = np.flatnonzero(chances > 1e-3 * chances.max())
+        chance.append(chances[likely])
+        found.append([ex.estimate_frequencies([size - y, y], m, counts=True) for y in likely.tolist()])
+    limits = np.array([[one.difference(other).interval(0.99)[1] for other in found[1]] for one in found[0]])
+    held = (limits[..., 0] <= p[0] - p[1]) & (p[0] - p[1] <= limits[..., 1])
+    assert chance[0] @ held @ chance[1] >= 0.99
 
 
 def test_differences_of_strata() -> None:

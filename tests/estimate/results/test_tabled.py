@@ -40,6 +40,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "RegressionResult": lambda: ex.regress("z ~ x", FRAME, YES, sample=DRAWN),
     "CombinedEstimate": lambda: _frequencies(by="z")["yes"].difference(_frequencies(by="z")["no"]),
     "Differences": lambda: _frequencies(by="z").differences(),
+    "StratifiedEstimate": lambda: _frequencies(by=["z", "x"]),
     "CDFEstimate": lambda: _frequencies(sample=DRAWN).cdf(),
     "FunctionEstimate": lambda: _frequencies(sample=DRAWN).mean([0, 1, 2]),
     "ChosenEstimate": _chosen,
@@ -108,3 +109,38 @@ def test_numbers_of_reports_and_limits_have_their_names_everywhere() -> None:
     by = ex.estimate_frequencies(reports, m, by=groups)
     assert by.interval(0.9) == pytest.approx(by.conf_int(0.1).to_numpy())
     assert by.interval(simultaneous=True)[3:] == pytest.approx(by["b"].interval(simultaneous=True))
+
+
+def test_estimates_by_group_have_the_points_of_their_groups() -> None:
+    by = _frequencies(by=["z", "x"])
+    for name in ("estimate", "standard_error", "shown", "points"):
+        of_each = np.concatenate([getattr(one, name) for one in by.values()])
+        assert getattr(by, name).tolist() == of_each.tolist(), name
+    assert by.labels[0] == (*next(iter(by)), "a")
+    assert by.params[by.labels[4]] == by.estimate[4]
+    assert by.shown.tolist() == by.to_frame()["shown"].tolist()
+    assert (by.n, by.title, by.sample) == (by.nobs, f"frequencies in {len(by)} strata", "")
+    assert set(by.notes) == {note for one in by.values() for note in one.notes}
+    assert by.shown_within(by.interval(0.5)).shape == (3 * len(by),)
+
+
+def test_a_quantile_has_limits_frames_and_notes_of_its_labels() -> None:
+    few = ex.Sample(cluster=[0] * 100 + [1] * 10 + [2] * 10)
+    for result in (_frequencies(sample=DRAWN), _frequencies(sample=few)):
+        found, wide = result.quantile(0.5, level=0.8), result.quantile(0.5, level=0.99)
+        assert (
+            found.summary().split("\n")[0]
+            == result.mean([0, 1, 2]).head.replace("mean", "quantile 0.5") + f": {found!r}"
+        )
+        assert found.interval() == (found.low, found.high)
+        assert found.interval(0.99) == (wide.low, wide.high)
+        assert found.conf_int().loc["quantile 0.5"].tolist() == [found.low, found.high]
+        assert found.conf_int(0.01).loc["quantile 0.5"].tolist() == [wide.low, wide.high]
+        assert found.params.tolist() == [found.estimate]
+        row = {"statistic": "quantile 0.5", "shown": found.estimate, "low": wide.low, "high": wide.high}
+        for library in ("pandas", "polars"):
+            frame = found.to_frame(0.99, library=library)
+            assert [frame[name][0] for name in row] == list(row.values())
+        assert found.notes == result.cdf().notes == result.fit.notes
+        assert all(note.split()[0] in found.summary(0.99) for note in found.notes)
+    assert found.notes  # one cluster dominates

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from extremal.columns.arrays import numbers, refuse_other_types
 from extremal.columns.column import distinct
 from extremal.columns.engines import Engine, engine_of
 from extremal.columns.frames import is_frame, names_of, pick, refuse_absent
@@ -110,7 +111,7 @@ def given_counts(reports: Any, mechanism: Mechanism) -> list[tuple[Any, int]]:
     """Reports with positive counts, from a mapping, a series with the outputs as its index, or a number for each
     output."""
     if isinstance(reports, Mapping):
-        labels, numbers = list(reports), list(reports.values())
+        labels, given = list(reports), list(reports.values())
     elif is_frame(reports):
         raise InvalidParameter(
             "counts=True takes a vector or a mapping",
@@ -119,15 +120,16 @@ def given_counts(reports: Any, mechanism: Mechanism) -> list[tuple[Any, int]]:
             hint='For a data frame name its columns: column="…", counts="…".',
         )
     elif hasattr(reports, "index") and hasattr(reports, "to_numpy"):  # a pandas series: its index holds the labels
-        labels, numbers = list(reports.index), reports.to_numpy().tolist()
+        labels, given = list(reports.index), reports.to_numpy().tolist()
     else:
-        labels, numbers = list(mechanism.outputs), np.asarray(reports).tolist()
-        if not isinstance(numbers, list) or len(numbers) != len(labels):
-            found = len(numbers) if isinstance(numbers, list) else numbers
+        labels = list(mechanism.outputs)
+        given = list(reports) if isinstance(reports, (list, tuple)) else np.asarray(reports).tolist()
+        if not isinstance(given, list) or len(given) != len(labels):
+            found = len(given) if isinstance(given, list) else given
             raise InvalidParameter(
                 f"counts must have {len(labels)} entries, one for each output", parameter="len(reports)", value=found
             )
-    return [(plain(label), count) for label, count in zip(labels, whole_counts(numbers).tolist(), strict=True) if count]
+    return [(plain(label), count) for label, count in zip(labels, whole_counts(given).tolist(), strict=True) if count]
 
 
 def whole_counts(given: Any, size: int | None = None) -> npt.NDArray[np.int64]:
@@ -136,6 +138,7 @@ def whole_counts(given: Any, size: int | None = None) -> npt.NDArray[np.int64]:
     >>> whole_counts([3, 5.0]).tolist()
     [3, 5]
     """
+    refuse_other_types(given, "counts", "whole numbers")
     values = np.asarray(given)
     if values.ndim != 1 or (size is not None and values.size != size):
         raise InvalidParameter(
@@ -144,7 +147,7 @@ def whole_counts(given: Any, size: int | None = None) -> npt.NDArray[np.int64]:
             value=values.shape,
         )
     if values.dtype.kind not in "iuf":
-        values = _as_floats(values)
+        values = numbers(given, "counts")
     good = values >= 0
     if values.dtype.kind == "f":
         good &= (values == np.floor(values)) & (values < 2.0**62)
@@ -157,16 +160,6 @@ def whole_counts(given: Any, size: int | None = None) -> npt.NDArray[np.int64]:
             hint="A cell without reports has the count 0.",
         )
     return values.astype(np.int64)
-
-
-def _as_floats(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Objects and decimals as floats; a truth value is no count."""
-    try:
-        if any(isinstance(v, (bool, np.bool_)) for v in values.tolist()):
-            raise TypeError
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter("counts must be whole numbers", parameter="counts", value=str(values.dtype)) from None
 
 
 def refuse_uncounted(reports: Any, counts: bool | str, mechanism: Mechanism) -> None:

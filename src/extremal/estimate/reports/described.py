@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from extremal.columns.arrays import numbers
 from extremal.columns.column import distinct, refuse_missing
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter
@@ -137,10 +138,7 @@ def sizes_of(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
 
 
 def _positive(listed: list[Any], parameter: str) -> Floats:
-    try:
-        sizes = np.array(listed, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"{parameter} must hold numbers", parameter=parameter, value=listed) from None
+    sizes = numbers(listed, parameter)
     if sizes.ndim != 1:
         raise InvalidParameter(
             f"{parameter} must be single numbers, and no column", parameter=f"{parameter}.shape", value=sizes.shape[1:]
@@ -180,10 +178,7 @@ def refuse_smaller(counts: Any, sizes: Floats, parameter: str) -> None:
 
 def checked_weights(weights: Any, n: int, rows: Any = True) -> Floats:
     """Survey weights as floats: finite and positive in these rows, one for each report."""
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter("weights must be numbers", parameter="weights", value=weights) from None
+    w = numbers(weights, "weights")
     if w.shape != (n,):
         raise InvalidParameter(
             f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from extremal.columns.arrays import numbers
 from extremal.columns.frames import column_of, columns_of, is_frame, is_name, names_of, refuse_other_orders
 from extremal.columns.lists import Codes
 from extremal.errors import InvalidParameter
@@ -192,7 +193,8 @@ class Sample:
             columns = list(columns_of(columns, names_of(columns) or []).values())
         elif not _are_names(columns):
             return {kind: columns}
-        return {kind: np.column_stack([np.asarray(_column(source, one, "replicate_weights")) for one in columns])}
+        of_each = [numbers(_column(source, one, "replicate_weights"), "replicate_weights") for one in columns]
+        return {kind: np.column_stack(of_each)}
 
     # -- in numbers
 
@@ -348,10 +350,7 @@ def _are_names(columns: Any) -> bool:
 
 def _replicate_table(columns: Any, n: int) -> Floats:
     """Replicate weights as numbers, a row for each report."""
-    try:
-        table = np.asarray(columns, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter("replicate_weights must be numbers", parameter="replicate_weights") from None
+    table = numbers(columns, "replicate_weights")
     if table.ndim != 2 or table.shape[0] != n or table.shape[1] < 2:
         raise InvalidParameter(
             f"replicate_weights must have {n} rows, one for each report, and at least two columns",

@@ -243,7 +243,7 @@ class Reports:
         column = only_column(path) if self.column is None else self.column
         made = {column: self.mechanism}
         for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
-            drawn = Sample(batch[weights[0]]) if weights else Sample()
+            drawn = Sample(_typed(batch[weights[0]])) if weights else Sample()
             found = Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None)
             self._refuse_counted(found, batch[column])
             yield found
@@ -385,6 +385,16 @@ class Batch:
         w = self.drawn.weights
         times = w if repeats is None else w * repeats
         return numbers, summed(times), summed(times * w)
+
+
+def _typed(column: Any) -> Any:
+    """Weights of a file; a file of text has no types."""
+    if not isinstance(column, list):
+        return column
+    try:
+        return [None if value is None else float(value) for value in column]
+    except ValueError:
+        return column
 
 
 def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:

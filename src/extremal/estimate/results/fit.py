@@ -286,11 +286,12 @@ class Fit:
         every level, not cut to what is possible: a row for each, at `bounded.probabilities`. `level` matters for what
         few clusters cost.
 
-        Clopper and Pearson's where the count is binomial, Gaffke's where reports are listed, else normal ones.
+        Clopper and Pearson's where the count is binomial, Gaffke's where reports are listed, else normal ones. The law
+        of the reports of a finite population is summed at each probability, up to `MOST_ENUMERATED` of them.
         """
         rows = self.combinations.matrix
         estimate = self.combinations.of_rows(self.centre)
-        finite = self._finite_confidence(rows, estimate)
+        finite = self._finite_confidence(rows, estimate) if self.observed.n <= MOST_ENUMERATED else None
         if finite is not None:
             return finite
         every = np.ones(estimate.size, dtype=np.bool_)
@@ -319,6 +320,11 @@ class Fit:
         """Which of these have exact limits."""
         known = self.inverse.binary(self._rows(coefficients))
         return known & (self.simple or self._population is not None)
+
+    @property
+    def binomial(self) -> bool:
+        """Whether all limits are those of binomial counts; a finite population has a law of its own."""
+        return self._population is None and bool(self.inverse.binary(self.combinations.matrix).all())
 
     @property
     def _population(self) -> int | None:

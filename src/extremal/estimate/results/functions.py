@@ -30,11 +30,12 @@ from extremal.estimate.intervals.levels import checked_level, each
 from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import Fit
-from extremal.estimate.results.tabled import Tabled, head, interval_name
+from extremal.estimate.results.tabled import Tabled, as_frame, head, interval_name, pandas
 from extremal.exact import in_order, pandas_index
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
+from extremal.tables import wrapped
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
@@ -316,24 +317,71 @@ def _difference(of: Callable[[Floats], float], at: Floats, x: int) -> float:
 
 @dataclass(frozen=True)
 class QuantileEstimate:
-    """The input at quantile `q`, and the inputs from `low` to `high` that the reports do not exclude at `level`."""
+    """The input at quantile `q`, and the inputs from `low` to `high` that the reports do not exclude at `level`.
+
+    Labels have no standard error; the rest is as every result has it, at `level` where no other is asked for.
+    """
 
     q: float
     estimate: Label
     low: Label
     high: Label
     level: float
-    n: int = 0
-    sample: str = ""
+    cdf: CDFEstimate = field(repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"quantile {self.q:g}"
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return self.cdf.n
 
     @property
     def nobs(self) -> int:
         """`n`, by the name that statsmodels gives it."""
         return self.n
 
-    def summary(self) -> str:
+    @property
+    def sample(self) -> str:
+        """How the respondents were drawn, in a few words."""
+        return self.cdf.sample
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the reports, in sentences."""
+        return self.cdf.notes
+
+    @property
+    def params(self) -> Any:
+        """The input, a pandas Series."""
+        return pandas().Series([self.estimate], index=[self.title])
+
+    def interval(self, level: float | None = None, simultaneous: bool = False) -> tuple[Label, Label]:
+        """The first and the last input that the reports do not exclude; of one quantile simultaneous as it is."""
+        found = self._at(level)
+        return found.low, found.high
+
+    def conf_int(self, alpha: float | None = None) -> Any:
+        """`interval(1 − alpha)`, a pandas DataFrame (as statsmodels has it)."""
+        limits = self.interval(None if alpha is None else 1 - alpha)
+        return pandas().DataFrame([limits], index=[self.title], columns=[0, 1])
+
+    def to_frame(self, level: float | None = None, simultaneous: bool = False, library: str = "pandas") -> Any:
+        """A data frame with one row; `library` is "pandas", "polars" or "pyarrow"."""
+        found = self._at(level)
+        row = {"statistic": self.title, "shown": found.estimate, "low": found.low, "high": found.high}
+        return as_frame({name: [value] for name, value in row.items()}, library)
+
+    def summary(self, level: float | None = None, simultaneous: bool = False) -> str:
         """With the head of every summary."""
-        return f"{head(f'Estimate: quantile {self.q:g}', self.n, self.sample)}: {self!r}"
+        notes = [wrapped(f"Note: {note}") for note in self.notes]
+        return "\n".join([f"{head(f'Estimate: {self.title}', self.n, self.sample)}: {self._at(level)!r}", *notes])
+
+    def _at(self, level: float | None) -> QuantileEstimate:
+        return self if level is None else self.cdf.quantile(self.q, level)
 
     def __repr__(self) -> str:
         return f"{self.estimate!r} ({100 * self.level:.4g}% interval {self.low!r} to {self.high!r})"
@@ -369,6 +417,11 @@ class CDFEstimate(Tabled):
     def sample(self) -> str:
         """How the respondents were drawn, in a few words."""
         return self.result.sample
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the reports, in sentences."""
+        return self.result.fit.notes
 
     def shown_within(self, limits: Floats) -> Floats:
         """Monotone, and inside these limits where a monotone function is: cumulative sums of the plausible frequencies,
@@ -412,9 +465,7 @@ class CDFEstimate(Tabled):
         excluded = np.flatnonzero(limits[:, 0] < q)  # F may still be below q there
         high = int(excluded[-1]) + 1 if excluded.size else 0
         at = min(max(self._first(self.shown, q), low), high)
-        return QuantileEstimate(
-            q, self.inputs[at], self.inputs[low], self.inputs[high], level, self.n, self.result.sample
-        )
+        return QuantileEstimate(q, self.inputs[at], self.inputs[low], self.inputs[high], level, self)
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """Steps with a band: a matplotlib figure, new or that of the given Axes."""

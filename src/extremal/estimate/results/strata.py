@@ -6,7 +6,7 @@ Cov(p_b − p_a, p_c − p_a) = Cov(p_a).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from extremal.estimate.intervals.levels import each
 from extremal.estimate.reports.described import as_mapping, refuse_partial
 from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
-from extremal.estimate.results.tabled import Tabled, head, pandas, short
+from extremal.estimate.results.tabled import Tabled, pandas, short
 from extremal.exact.weights import Floats
 from extremal.tables import html
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 200  # of a table in a notebook
 
 
-class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
+class StratifiedEstimate(Tabled, Mapping[Any, "FrequencyEstimate"]):
     """One FrequencyEstimate for each stratum, from `ex.estimate_frequencies(…, by=…)`.
 
     >>> import extremal as ex
@@ -86,51 +86,68 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
         return CombinedEstimate.of([(size / total, self[name]) for name, size in sizes.items()], "post-stratified")
 
     @property
-    def head(self) -> str:
-        """The first line of a summary, as every estimate has it."""
-        samples = dict.fromkeys(one.sample for one in self.values() if one.sample)
-        return head(f"Estimate: frequencies in {len(self)} strata", self.nobs, " and ".join(samples))
+    def labels(self) -> tuple[Any, ...]:
+        """(stratum, input) of each row; a stratum of several columns takes as many places."""
+        return tuple((*_parts(name), label) for name, one in self.items() for label in one.inputs)
 
     @property
-    def nobs(self) -> int:
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"frequencies in {len(self)} strata"
+
+    @property
+    def estimate(self) -> Floats:
+        """The frequencies of each stratum in turn; `.reshape(len(strata), -1)` has a row for each."""
+        return np.concatenate([one.estimate for one in self.values()])
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
         """Reports of all strata that were estimated."""
         return sum(one.n for one in self.values())
 
     @property
-    def params(self) -> Any:
-        """The points by stratum and input, a pandas Series."""
-        return self._stacked(lambda one: one.params)
+    def sample(self) -> str:
+        """How the respondents were drawn, in a few words."""
+        return " and ".join(dict.fromkeys(one.sample for one in self.values() if one.sample))
 
     @property
-    def bse(self) -> Any:
-        """Standard errors by stratum and input, a pandas Series."""
-        return self._stacked(lambda one: one.bse)
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know, in sentences, each once."""
+        return tuple(dict.fromkeys(note for one in self.values() for note in one.notes))
+
+    @property
+    def standard_error(self) -> Floats:
+        """Of each row."""
+        return np.concatenate([one.standard_error for one in self.values()])
+
+    @property
+    def covariance(self) -> Floats:
+        """Of all rows: strata are independent."""
+        blocks = [one.covariance for one in self.values()]
+        whole, size = np.zeros((len(self.labels), len(self.labels))), len(blocks[0])
+        for i, block in enumerate(blocks):
+            whole[i * size : (i + 1) * size, i * size : (i + 1) * size] = block
+        return whole
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Confidence limits, one row (low, high) for each input of each stratum in turn; `simultaneous` within each
         stratum, as in `to_frame`."""
         return np.concatenate([one.interval(level, simultaneous) for one in self.values()])
 
-    def conf_int(self, alpha: float = 0.05) -> Any:
-        """Limits by stratum and input, a pandas DataFrame."""
-        return self._stacked(lambda one: one.conf_int(alpha))
+    def shown_within(self, limits: Floats) -> Floats:
+        """The points that belong beside these limits, of each stratum in turn."""
+        of_each = np.split(limits, len(self))
+        return np.concatenate([one.shown_within(own) for one, own in zip(self.values(), of_each, strict=True)])
 
-    def cov_params(self) -> Any:
-        """The covariance by stratum and input, a pandas DataFrame: strata are independent."""
-        index, size = self.params.index, len(next(iter(self.values())).inputs)
-        whole = np.zeros((len(index), len(index)))
-        for i, one in enumerate(self.values()):
-            whole[i * size : (i + 1) * size, i * size : (i + 1) * size] = one.covariance
-        return pandas().DataFrame(whole, index=index, columns=index)
-
-    def _stacked(self, part: Callable[[FrequencyEstimate], Any]) -> Any:
-        return pandas().concat({name: part(one) for name, one in self.items()})
+    @property
+    def _index(self) -> Any:
+        return pandas().MultiIndex.from_tuples(list(self.labels))
 
     def to_frame(
         self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas", robustness: bool = False
     ) -> Any:
         """The strata's frames on top of each other, with a column `stratum` (or stratum_1, … for several)."""
-        names = [name if isinstance(name, tuple) else (name,) for name in self]
+        names = [_parts(name) for name in self]
         columns = ("stratum",) if len(names[0]) == 1 else tuple(f"stratum_{i + 1}" for i in range(len(names[0])))
         results = list(zip(names, self.values(), strict=True))
         return display.frame(results, columns, level, simultaneous, library, robustness)
@@ -162,6 +179,11 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
 
     def __repr__(self) -> str:
         return f"StratifiedEstimate({{{', '.join(f'{name!r}: n={result.n}' for name, result in self.items())}}})"
+
+
+def _parts(name: Any) -> tuple[Any, ...]:
+    """What a stratum is called, one name for each column."""
+    return name if isinstance(name, tuple) else (name,)
 
 
 def _by_stratum(population: Any) -> Mapping[Any, float]:
