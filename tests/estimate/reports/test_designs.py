@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import extremal as ex
+from extremal.estimate.hypothesis_tests.likelihood_ratio import _skewness, _unbent
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.reports.degrees import reach
 from extremal.estimate.reports.sampling import OneReport, moved_share
@@ -523,6 +524,26 @@ def test_identical_reports_are_tested() -> None:
     assert found[0] > 0.5 > found[1] > 1e-3
     assert found[2] < 1e-6
     assert ex.test_hypotheses(["no"] * 240, YES_NO, [0.5, 0.5], [0.9, 0.1], sample=clusters).p_value < 1e-6
+
+
+def test_a_rarer_alternative_is_found_where_its_tail_is_allowed_for() -> None:
+    """The p-value is the level at the critical value; towards the short tail that is further away than Student's."""
+    reports = ["yes" if i % 15 == 0 else "no" for i in range(180)]
+    clusters, p = ex.Sample(cluster=np.repeat(np.arange(6), 30)), 0.12
+    for other, further in ((p / 2, True), (1.5 * p, False)):
+        tests = [
+            ex.test_hypotheses(reports, YES_NO, [1 - p, p], [1 - other, other], alpha=alpha, sample=clusters)
+            for alpha in np.linspace(0.01, 0.45, 60).tolist()
+        ]
+        assert {test.p_value <= test.alpha for test in tests} == {True, False} or not further
+        for test in tests:
+            assert (test.p_value <= test.alpha) == (test.statistic >= test.critical)
+    assert _unbent(2.0, 0.0) == 2.0
+    assert _unbent(1.8 + 0.1 * (2 * 1.8**2 + 1), 0.1) == pytest.approx(1.8)
+    assert _unbent(-9.0, 0.1) == pytest.approx(-2.5)
+    rare = YES_NO.marginal([0.9, 0.1])
+    ratios = np.log(YES_NO.marginal([0.95, 0.05]) / rare)
+    assert _skewness(rare, -ratios, 0.1) == 0 < _skewness(rare, ratios, 0.1)
 
 
 def test_the_share_that_moves_a_mean_by_its_own_standard_errors() -> None:
