@@ -9,9 +9,10 @@ A `Memory` repeats the stored report whatever the answer is now: repeated report
 refused where they can be recognised. Independent draws agree with probability at most c = max_{x,z} Σ_y Q₀(y|x)Q₁(y|z),
 whatever the answers are.
 
-That no share changed is tested by Wald's statistic of k − 1 changes, dᵀV⁻¹d; with two open answers it is McNemar's test
-(Stuart 1955, Maxwell 1970 in general). Between clusters its distribution is Hotelling's, with the degrees of freedom
-that clusters of their sizes are worth (`reports.degrees`).
+That no share changed is tested by n·dᵀM⁻¹d, d the k − 1 changes and M the mean of what pairs contribute to ddᵀ: their
+variance if there was none. With V the variance of d, that is w/(1 + w/n), w = dᵀV⁻¹d Wald's statistic; of open answers
+it is McNemar's and Stuart's (1955; Maxwell 1970). Between clusters w itself has Hotelling's distribution, with the
+degrees of freedom that clusters of their sizes are worth (`reports.degrees`).
 
 References: Stuart, Biometrika 42 (1955); Maxwell, Brit. J. Psychiatry 116 (1970); van den Hout and van der Heijden,
 Int. Statist. Rev. 70 (2002).
@@ -139,6 +140,7 @@ class ChangeEstimate(Tabled):
         if not freedom:
             raise NotIdentified("the reports must vary", parameter="frame")
         if degrees is None:
+            statistic /= 1 + statistic / self.table.effective_n
             p_value, method = float(chdtrc(freedom, statistic)), "limiting χ² distribution"
         else:
             number = max(degrees.number, float(freedom))
