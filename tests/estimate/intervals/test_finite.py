@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 import extremal as ex
-from extremal.estimate.intervals.finite import finite_limits
+from extremal.estimate.intervals.finite import _drawn, finite_limits
 
 LEVELS = (0.8, 0.95, 0.99)
 
@@ -135,3 +135,16 @@ def test_strata_of_which_everybody_was_asked_are_one_census() -> None:
     assert found.exact
     assert found.interval().tolist() == census.interval().tolist()
     assert not ex.estimate_frequencies(reports, m, strata=strata, population={"a": 200, "b": 201}).exact
+
+
+def test_who_is_drawn_is_hypergeometric() -> None:
+    """However many are counted, none and all of them included."""
+    for x, n, people, first, last in (
+        (3, 7, 20, 0, 20),
+        (1, 1, 5, 0, 5),
+        (900, 2000, 50_000, 20_000, 25_000),
+        (5, 9, 10, 2, 8),
+    ):
+        counted = np.arange(first, last + 1)
+        expected = hypergeom.sf(x - 1, people, counted, n)
+        assert _drawn(x, n, people, counted) == pytest.approx(expected, abs=1e-12)

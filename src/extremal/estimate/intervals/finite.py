@@ -141,7 +141,16 @@ def _drawn(x: int, n: int, population: int, counted: Counts) -> Floats:
 
     if n == population:
         return np.asarray(counted >= x, dtype=np.float64)
-    last = hypergeom.pmf(x - 1, population - 1, counted[1:] - 1, n - 1) * n / population
+    places = counted[1:]
+    possible = places[(places >= x) & (places <= population - n + x)]
+    last = np.zeros(places.size)
+    if possible.size:  # the x-th at s + 1 over at s is s/(s − x + 1)·(N − s − n + x)/(N − s)
+        middle = min(max(round(x * population / n) - int(possible[0]), 0), possible.size - 1)
+        s = possible[:-1]
+        grown = np.log(s / (s - x + 1)) + np.log((population - s - n + x) / (population - s))
+        logs = np.concatenate([[0.0], np.cumsum(grown)])
+        known = hypergeom.pmf(x - 1, population - 1, possible[middle] - 1, n - 1) * n / population
+        last[possible - places[0]] = known * np.exp(logs - logs[middle])
     return np.asarray(np.cumsum([hypergeom.sf(x - 1, population, counted[0], n), *last.tolist()]))
 
 

@@ -177,7 +177,7 @@ class Reports:
                 hint="Shares within groups that may share clusters: ex.estimate_crosstab(frame, {column: mechanism, "
                 "by: None}, sample=…).conditional(by).",
             )
-        if sample.independent and self._counted:
+        if sample.independent:
             found = self.tallies(channel)
             one = found[None]
             one.sampling = one.independent(channel, sample.sampled([None], np.array([one.n])), FINITE)
