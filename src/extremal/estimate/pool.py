@@ -78,9 +78,7 @@ def pool(
     """
     listed = list(parts)
     _refuse_parts(listed)
-    samples: list[Any] = list(sample) if isinstance(sample, (list, tuple)) else [sample] * len(listed)
-    if len(samples) != len(listed):
-        raise InvalidParameter("there must be a sample for each part", parameter="len(sample)", value=len(samples))
+    samples = _sample_of_each(sample, len(listed))
     if len(listed) == 1:
         return estimate_frequencies(*listed[0], method, counts=counts, column=column, sample=samples[0])
     drawn = [Sample.of(one) for one in samples]
@@ -95,6 +93,14 @@ def pool(
     if any(one.sampling is not None for one in tallies):
         sizes = parts_of.worth(sizes)
     return parts_of.estimated(method, sizes)
+
+
+def _sample_of_each(sample: Any, parts: int) -> list[Any]:
+    """One for each part, or the same for all."""
+    samples: list[Any] = list(sample) if isinstance(sample, (list, tuple)) else [sample] * parts
+    if len(samples) != parts:
+        raise InvalidParameter("there must be a sample for each part", parameter="len(sample)", value=len(samples))
+    return samples
 
 
 def _listed(mechanism: Mechanism) -> ListedReports:

@@ -185,6 +185,14 @@ def _order(names: list[Any], labels: Iterable[Any] | None, parameter: str, axis:
             hint="Put the numbers into the order of the inputs, then add .to_numpy().",
         )
     where = {name: place for place, name in enumerate(found)}
+    _refuse_other_labels(found, where, wanted, parameter, axis)
+    return [where[label] for label in wanted]
+
+
+def _refuse_other_labels(
+    found: list[Any], where: dict[Any, int], wanted: list[tuple[type, Any]], parameter: str, axis: str
+) -> None:
+    """Raise unless these are the labels that are wanted, each once."""
     if where.keys() != set(wanted) or len(where) < len(found):
         missing, unknown = len(set(wanted) - where.keys()), len(where.keys() - set(wanted))
         shown = ", ".join(repr(label) for _, label in wanted[:_MOST_SHOWN]) + (", …" if wanted[_MOST_SHOWN:] else "")
@@ -195,7 +203,6 @@ def _order(names: list[Any], labels: Iterable[Any] | None, parameter: str, axis:
             value=len(found),
             hint="Add the others with .reindex(…, fill_value=0), or give .to_numpy() in the order of these labels.",
         )
-    return [where[label] for label in wanted]
 
 
 def _typed(labels: Iterable[Any]) -> list[tuple[type, Any]]:

@@ -523,10 +523,7 @@ def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> No
 
     x = np.append(np.log(d), start[i, j] / unit)
     with contextlib.suppress(_Late):
-        for _ in range(HALVINGS):
-            if not x[k:].any() or search.meet(d, _symmetric(x[k:] * unit, i, j, count)) is not None:
-                break
-            x[k:] = np.where(x[k:] > x[k:].max() / 64, x[k:] / 2, 0.0)
+        x[k:] = _within(x[k:], lambda pairs: search.meet(d, _symmetric(pairs * unit, i, j, count)) is not None)
     for _ in range(CLIMBS):
         search.climb(function, x, [(y - FAR, y + FAR) for y in x[:k]] + [(0.0, None)] * i.size)
         if not search.small.size:
@@ -535,6 +532,15 @@ def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> No
         if np.allclose(again, x, rtol=1e-6, atol=1e-9):
             return
         x = again
+
+
+def _within(pairs: Floats, regular: Callable[[Floats], bool]) -> Floats:
+    """The same, halved until the inequality is regular."""
+    for _ in range(HALVINGS):
+        if not pairs.any() or regular(pairs):
+            break
+        pairs = np.where(pairs > pairs.max() / 64, pairs / 2, 0.0)
+    return pairs
 
 
 def _symmetric(numbers: Floats, i: Blocks, j: Blocks, count: int) -> Floats:
