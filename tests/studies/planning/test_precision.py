@@ -13,7 +13,8 @@ from scipy.stats import betabinom, binom
 import extremal as ex
 from extremal.estimate.expected import expected_estimate, expected_workload
 from extremal.simulate import Simulation
-from extremal.studies.planning.design_effect import DesignEffect, Moments
+from extremal.studies.planning.design_effect import DesignEffect
+from extremal.studies.planning.units import Moments
 from extremal.tables import outward
 from support.surveys.simulated import simulated_samples, simulated_surveys
 

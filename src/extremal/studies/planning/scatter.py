@@ -30,7 +30,7 @@ from extremal.estimate.reports.sampling import OneReport
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.linear import LinearEstimate
 from extremal.exact.weights import Floats
-from extremal.studies.planning.design_effect import Moments, PlannedSampling, Scatter
+from extremal.studies.planning.units import Moments, PlannedSampling, Scatter
 
 FAR, NODES = 3.5, 141  # standard errors of θ̂ that are followed, in steps of 1/20: beyond are 5 in 10,000 surveys
 APART = 20  # steps, a standard error: an interval that is narrow enough there with the largest V̂ is never too wide

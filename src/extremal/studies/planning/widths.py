@@ -10,6 +10,9 @@ so the worst prior with p(x) = t puts all the rest on the z with the largest M(x
 cell. Limits are cut to [0, 1], so that the largest length may lie next to an end; t is searched on a grid that is
 refined three times, to about 10^-5.
 
+With weights, strata or clusters the limits are those that an estimate will have with such a sample
+(`extremal.studies.planning.units`), and `planning.scatter` says how they differ from survey to survey.
+
 For the statistics of a workload it is read off `ex.estimate_workload` in the same way, at the workload's own prior; of
 a class of priors, at the one with the largest total variance.
 """
@@ -40,8 +43,9 @@ from extremal.estimate.workload import WorkloadEstimate, statistics_of
 from extremal.exact import Prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.studies.planning.design_effect import ALONE, DesignEffect, PlannedSampling
+from extremal.studies.planning.design_effect import ALONE, DesignEffect
 from extremal.studies.planning.scatter import Scattered
+from extremal.studies.planning.units import PlannedSampling
 from extremal.utility import Workload
 
 GRID = 33  # values of t in each round, which narrows their step by 16
