@@ -103,10 +103,10 @@ class Scattered:
             high = beta_limits(n * np.maximum(share, outside), n, self.level)[..., 1]
             limits = mapped(low, high, inside, outside)
             return np.asarray((most - least) * (limits[:, 1] - limits[:, 0]) / 2).reshape(shape)
-        moments = self._moments
-        one = np.maximum(moments.b2[j] + moments.b3[j] / moments.b2[j] * (theta - self._theta[j]), 0.0)
-        usual = self._worth(j, self._theta[j : j + 1], moments.b2[j : j + 1], np.ones(1))
-        longer = np.sqrt(one / self._worth(j, theta, one, ratio) * usual / moments.b2[j])
+        usual, slope = self._moments.b2[j : j + 1], self._moments.b3[j] / max(self._moments.b2[j], ROUNDING)
+        one = np.maximum(usual + slope * (theta - self._theta[j]), 0.0)
+        before = usual / self._worth(j, self._theta[j : j + 1], usual, np.ones(1))
+        longer = np.sqrt(one / self._worth(j, theta, one, ratio) / np.maximum(before, ROUNDING**2))
         below, above = np.abs(self._uncut[j] - self._theta[j])
         high = np.minimum(most, np.maximum(theta, least) + above * longer)
         return np.asarray((high - np.maximum(least, np.minimum(theta, most) - below * longer)) / 2).reshape(shape)
@@ -162,26 +162,38 @@ class Scattered:
 
     @cached_property
     def _moments(self) -> Moments:
-        """If reports are not listed, (B − θ)² has the largest variance that a bounded B can have, and no skewness."""
-        fit, theta = self._fit, self._theta[:, None]
-        p, rows = fit.plausible, fit.combinations.matrix
-        a = np.eye(p.size)[self.chosen] if rows is None else rows[self.chosen]
+        """By what a share, or a statistic, is of each input, and how frequent that is."""
+        rows, theta = self._fit.combinations.matrix, self._theta[:, None]
+        if rows is None and self._binary.all():  # all other inputs are alike
+            a, p = np.tile([1.0, 0.0], (theta.size, 1)), np.column_stack([theta, 1 - theta])
+        else:
+            p = np.broadcast_to(self._fit.plausible, (theta.size, self._fit.plausible.size))
+            a = np.eye(p.shape[1])[self.chosen] if rows is None else rows[self.chosen]
         g = a - theta
-        c = np.maximum(np.asarray(fit.inverse.moments(rows))[self.chosen] - 2 * theta * a + theta**2, 0.0)
-        d, fourth = self._higher(a, c)
+        c, d, fourth = self._powers(a)
+
+        def mean(values: Floats) -> Floats:
+            return np.asarray((values * p).sum(axis=1))
+
+        of_answers = mean(g**2), mean(g**3), mean(g**4)
         return Moments(
-            c @ p, d @ p, fourth @ p, g**2 @ p, g**3 @ p, g**4 @ p, (c * g) @ p, (c * g**2) @ p, c**2 @ p, (d * g) @ p
+            mean(c), mean(d), mean(fourth), *of_answers, mean(c * g), mean(c * g**2), mean(c**2), mean(d * g)
         )
 
-    def _higher(self, a: Floats, c: Floats) -> tuple[Floats, Floats]:
-        """E (B − θ)³ and E (B − θ)⁴ given each input."""
-        theta, influence = self._theta[:, None], self._fit.inverse.influence(self._fit.combinations.matrix)
+    def _powers(self, a: Floats) -> tuple[Floats, Floats, Floats]:
+        """E (B − θ)^j given each input, j = 2 to 4. If reports are not listed, (B − θ)² has the largest variance that a
+        bounded B can have, and no skewness."""
+        theta = self._theta[:, None]
         small, large = (v[:, None] - theta for v in self._ends)
-        if influence is not None:
-            away, back = influence[self.chosen] - theta, self._fit.combinations.channel.back
-            return back(away.T**3).T, back(away.T**4).T
         share = np.clip((a - theta - small) / (large - small), 0.0, 1.0)
+        second, third, fourth = (share * large**j + (1 - share) * small**j for j in (2, 3, 4))
+        if self._binary.all():
+            return second, third, fourth
+        influence, back = self._fit.inverse.influence(a), self._fit.combinations.channel.back
+        if influence is not None:
+            away = influence.T - self._theta
+            return back(away**2).T, back(away**3).T, back(away**4).T
         two = self._binary[:, None]
-        third = np.where(two, share * large**3 + (1 - share) * small**3, 0.0)
-        largest = np.maximum(large, -small) ** 2 * c
-        return third, np.where(two, share * large**4 + (1 - share) * small**4, largest)
+        given = np.maximum(self._fit.inverse.moments(a) - 2 * theta * a + theta**2, 0.0)
+        bounded = np.maximum(large, -small) ** 2 * given
+        return np.where(two, second, given), np.where(two, third, 0.0), np.where(two, fourth, bounded)

@@ -28,7 +28,7 @@ from extremal.estimate.reports.degrees import Degrees, reach
 from extremal.estimate.reports.sampling import DrawnSample, OneReport, Sampling
 from extremal.exact.weights import Floats
 
-LEAST_SEEN = 1e-3  # of a variance: fewer units than this leaves would have no limits at all
+LEAST_SEEN = 1e-3  # of a variance: limits of so few units that they show less are those of knowing nothing
 
 
 class Moments(NamedTuple):
@@ -141,7 +141,8 @@ class Units:
         pairs, fresh = s1**2 - s2, (1 - r) * r / (1 + r)
         triple, four = r**2 / (1 + r), r**2 / ((1 + r) * (1 + 2 * r))
         second = np.multiply.outer(s2, one.b2) + np.multiply.outer(pairs, r * one.g2)
-        whole = second.sum(axis=0)
+        total = second.sum(axis=0)
+        whole = np.where(total > 0, total, 1.0)  # a constant does not scatter
         third = s3.sum() * one.b3 + 3 * (s2 * s1 - s3).sum() * r * one.cg
         third = third + 2 * (s1**3 - 3 * s1 * s2 + 2 * s3).sum() * triple * one.g3
         fourth = s4.sum() * one.b4 + 4 * (s3 * s1 - s4).sum() * r * one.dg
@@ -156,7 +157,7 @@ class Units:
         excess = shrink * (fourth - 3 * squares) / whole**2
         skewness = np.sqrt(shrink) * third / whole**1.5
         bent, lost = (excess - skewness**2) / 2, alone if degrees is None else np.zeros_like(alone)
-        return Scatter(whole / (self.people * n), skewness, normal + excess, bent, lost)
+        return Scatter(total / (self.people * n), skewness, normal + excess, bent, lost)
 
     def _by_stratum(self, values: Floats) -> Floats:
         return np.asarray(np.bincount(self.strata, values, self.together.size))
@@ -182,8 +183,10 @@ class PlannedSampling(Sampling):
         return self.units.variance(inverse.moments(rows) @ p - at**2, rows**2 @ p - at**2, self.people)
 
     def effective(self, one: OneReport, variance: Floats, level: float, apart: Floats) -> Floats:
-        """As an estimate will find it; strata, whose answers are alike, are apart by chance, on either side."""
+        """As an estimate will find it; strata, whose answers are alike, are apart by chance, on either side. A constant
+        is known from everybody."""
         away = np.sqrt(np.multiply.outer(variance, self.units.apart))
         noise, together = (np.tile(v / 2, 2) for v in (self.noise, self.together))
         found = one.worth(variance, level, np.hstack([away, -away]), noise, together)
+        found = np.where(variance > 0, found, self.people)
         return np.asarray(found * (quantile(level) / reach(level, self.degrees)) ** 2)

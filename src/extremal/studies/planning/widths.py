@@ -203,7 +203,9 @@ class AtWorst:
         """What n reports say at the worst prior: all others give the answer whose reports vary most."""
         mechanism, channel = self.mechanism, channel_of(self.mechanism)
         x = mechanism.inputs.index(worst.about)
-        moments = np.array(channel.inverse(row_prior(mechanism, None)).moments(None))[x]
+        moments = np.zeros(mechanism.k)  # of a binomial count all others are alike
+        if not self._cells[0].all():
+            moments = np.array(channel.inverse(row_prior(mechanism, None)).moments(None))[x]
         moments[x] = -np.inf
         prior = np.zeros(mechanism.k)
         prior[x], prior[int(moments.argmax())] = worst.value, 1 - worst.value
