@@ -8,7 +8,10 @@
   hold the truth with the planned level, less 4 standard errors.
 * Power: 20 plans of `ex.plan_test`; 20,000 data sets of each under either hypothesis. Rejections under the alternative
   must be as frequent as planned within 4 standard errors, and under the hypothesis at most as frequent as the level.
-* What must be caught: plans with 20% fewer people than needed, in both.
+* Samples: plans with weights to 4:1, 2 to 30 strata (a finite population too) and clusters of 10 to 60 people with
+  intraclass correlations of 0.02 to 0.2, for an assurance of 0.9. 400 surveys of each, answers of a cluster beta and
+  binomial. They must reach the half-width as often as stated, less 0.03 and 3 standard errors.
+* What must be caught: plans with 20% fewer people than needed, in all three.
 
 Run with `make audit`.
 """
@@ -18,18 +21,23 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 import extremal as ex
 from extremal.studies import Plan, TestPlan
-from support.surveys.simulated import simulated_rejections, simulated_surveys
+from support.surveys.simulated import simulated_rejections, simulated_samples, simulated_surveys
 
 SURVEYS, TESTS, SEED, ERRORS, SLACK = 400, 20_000, 20_261_115, 4.0, 0.05
+MISSED, SURE = 0.03, 3.0  # of a stated probability, and standard errors beyond
 SKEWED, FIVE, RARE = [0.7, 0.2, 0.1], [0.35, 0.25, 0.2, 0.15, 0.05], [0.96, 0.01, 0.01, 0.01, 0.01]
 OLD = ex.Mechanism.from_matrix([[0.6, 0.2, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1], [0.1, 0.1, 0.3, 0.5]])
+
+
+Design = Callable[[int], ex.Sample]
+ROUNDING = 1e-9  # of a half-width
 
 
 def precision_plans() -> Iterator[tuple[str, Plan, Any, Any]]:
@@ -116,8 +124,90 @@ def _powerful(plan: TestPlan, p0: Any, p1: Any, n: int, i: int) -> tuple[bool, s
     return abs(found - plan.power) <= error and false <= level, said
 
 
+def strata(count: int, weights: bool = False, finite: bool = False) -> Design:
+    """Equal strata; with weights 1 to 4 by stratum, or half to a sixth of everybody in them."""
+
+    def people(n: int) -> ex.Sample:
+        codes = np.arange(n) * count // n
+        sizes = {h: int(c) * (2 + 2 * (h % 3)) for h, c in enumerate(np.bincount(codes))} if finite else None
+        return ex.Sample(strata=codes, weights=1.0 + codes % 4 if weights else None, population=sizes)
+
+    return people
+
+
+def clusters(size: int, weights: bool = False, count: int = 1) -> Design:
+    """Clusters of one size, in so many strata; with weights 1 to 4 of people."""
+
+    def people(n: int) -> ex.Sample:
+        codes = np.arange(n) // size
+        layers = codes * count // (codes[-1] + 1) if count > 1 else None
+        return ex.Sample(cluster=codes, strata=layers, weights=1.0 + np.arange(n) % 4 if weights else None)
+
+    return people
+
+
+def weighted(n: int) -> ex.Sample:
+    """Weights 1, 2, 3, 4 in equal parts."""
+    return ex.Sample(weights=1.0 + np.arange(n) % 4)
+
+
+def oversampled(n: int) -> ex.Sample:
+    """A fifth of the people with four times the weight."""
+    return ex.Sample(weights=np.where(np.arange(n) % 5 == 0, 4.0, 1.0))
+
+
+def sample_plans() -> Iterator[tuple[str, Design, float, float, float, float | None]]:
+    """Name, sample of n people, ε, share, half-width and intraclass correlation."""
+    for epsilon, share, half in ((1, 0.3, 0.1), (4, 0.3, 0.05), (6, 0.05, 0.03), (6, 0.5, 0.04)):
+        yield "weights 1 to 4", weighted, epsilon, share, half, None
+        yield "a fifth with 4", oversampled, epsilon, share, half, None
+        for count in (2, 10, 30):
+            yield f"{count} strata", strata(count), epsilon, share, half, None
+        yield "8 strata, weights", strata(8, weights=True), epsilon, share, half, None
+        yield "5 strata, finite", strata(5, finite=True), epsilon, share, half, None
+    for size, epsilon, share, half, alike in (
+        (20, 6, 0.1, 0.05, 0.05),
+        (20, 6, 0.05, 0.05, 0.2),
+        (20, 3, 0.3, 0.08, 0.05),
+        (10, 6, 0.3, 0.06, 0.1),
+        (20, 1, 0.3, 0.1, 0.05),
+        (10, 3, 0.05, 0.08, 0.02),
+        (25, 3, 0.15, 0.06, 0.2),
+        (10, 6, 0.15, 0.064, 0.1),
+        (60, 6, 0.05, 0.09, 0.2),
+        (50, 6, 0.3, 0.12, 0.05),
+        (25, 6, 0.5, 0.05, 0.1),
+    ):
+        yield f"clusters of {size}", clusters(size), epsilon, share, half, alike
+    yield "clusters of 20, weights", clusters(20, weights=True), 6, 0.1, 0.05, 0.1
+    yield "clusters of 10, 4 strata", clusters(10, count=4), 3, 0.3, 0.08, 0.05
+
+
+def samples() -> bool:
+    passed = True
+    for i, (name, people, epsilon, share, half, alike) in enumerate(sample_plans()):
+        m, prior = ex.randomized_response(["no", "yes"], epsilon), [1 - share, share]
+        plan = ex.plan(m, prior=prior, half_width=half, sample=people(1200), intraclass=alike, assurance=0.9)
+
+        widths = [
+            simulated_samples(m, prior, people(n), SURVEYS, np.random.default_rng([SEED, 2, i]), alike)
+            for n in ((plan.n,) if i else (plan.n, round(plan.n * 0.8)))
+        ]
+        seen, *fewer = (float(np.mean(one <= half + ROUNDING)) for one in widths)
+        least = plan.assurance - MISSED - SURE * math.sqrt(plan.assurance * (1 - plan.assurance) / SURVEYS)
+        caught = all(one < least for one in fewer)
+        passed &= seen >= least and caught
+        print(
+            f"{'ok  ' if seen >= least else 'FAIL'} {name:<24} ε = {epsilon} share {share:<4} ρ = {alike or 0:<4} "
+            f"±{half:<5} n = {plan.n:>5}  stated {plan.assurance:.3f} seen {seen:.3f}; expected ±{plan.half_width:.4f} "
+            f"seen ±{widths[0].mean():.4f}{'' if caught else '  NOT CAUGHT'}",
+            flush=True,
+        )
+    return passed
+
+
 if __name__ == "__main__":
     start = time.perf_counter()
-    fine = [precision(), power()]
+    fine = [precision(), power(), samples()]
     print(f"{'passed' if all(fine) else 'FAILED'} in {time.perf_counter() - start:.0f} s")
     sys.exit(0 if all(fine) else 1)

@@ -18,7 +18,7 @@ from extremal.estimate.channels.channel import Channel
 from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.reports.tally import FEWEST
 from extremal.estimate.results.estimate import FrequencyEstimate
-from extremal.estimate.results.fit import Fit, Observed
+from extremal.estimate.results.fit import Drawn, Fit, Observed
 from extremal.estimate.workload import ReadStatistics, WorkloadEstimate
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
@@ -26,7 +26,7 @@ from extremal.utility import Workload
 from extremal.utility.fisher import by_row
 
 
-def expected_estimate(mechanism: Mechanism, prior: Any, n: int) -> FrequencyEstimate:
+def expected_estimate(mechanism: Mechanism, prior: Any, n: int, drawn: Drawn | None = None) -> FrequencyEstimate:
     """What `ex.estimate_frequencies` returns for n reports that are as frequent as expected when inputs follow `prior`.
 
     Guarantee: `.estimate` is the prior, `.interval` what the plain call reports at these counts; where limits are of a
@@ -41,12 +41,14 @@ def expected_estimate(mechanism: Mechanism, prior: Any, n: int) -> FrequencyEsti
     count = as_count(n, "n", FEWEST)
     channel = channel_of(mechanism)
     combinations = Combinations.inputs(mechanism, channel)
-    observed = Observed.expected(channel, row_prior(mechanism, prior), count)
+    observed = Observed.expected(channel, row_prior(mechanism, prior), count, drawn)
     fit = Fit.of(combinations, observed, row_prior(mechanism, None))
     return FrequencyEstimate.of(fit, "unbiased", fit.centre)
 
 
-def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callable[[int], WorkloadEstimate]:
+def expected_workload(
+    mechanism: Mechanism, workload: Workload | Any, drawn: Drawn | None = None
+) -> Callable[[int], WorkloadEstimate]:
     """n ↦ what `ex.estimate_workload` returns for n reports that are as frequent as expected.
 
     Inputs follow the workload's prior; with a class of priors, the one of largest total variance.
@@ -64,7 +66,7 @@ def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callabl
 
     def at(n: int) -> WorkloadEstimate:
         count = as_count(n, "n", FEWEST)
-        return statistics.estimate(Observed.expected(statistics.combinations.channel, truth, count))
+        return statistics.estimate(Observed.expected(statistics.combinations.channel, truth, count, drawn))
 
     return at
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from extremal.estimate import estimate_frequencies, estimate_workload, test_hypotheses
 from extremal.estimate.hypothesis_tests.likelihood_ratio import Rule
+from extremal.estimate.reports.sample import Sample
 from extremal.exact import as_prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -70,6 +71,40 @@ def simulated_surveys(
         rows.append((float(high - low) / 2, float(estimate - truth), float(low <= truth <= high)))
     columns = np.repeat(np.array(rows), repeats, axis=0)
     return Surveys(columns[:, 0], columns[:, 1], columns[:, 2])
+
+
+def simulated_samples(
+    mechanism: Mechanism,
+    prior: Any,
+    sample: Sample,
+    surveys: int,
+    generator: np.random.Generator,
+    alike: float | None = None,
+) -> Floats:
+    """Half-widths of the widest share in surveys of these people, whose answers have nothing to do with weights and
+    strata; those of a cluster follow shares that are Dirichlet with the correlation `alike`."""
+    drawn, p = sample.drawn(_people(sample)), as_prior(prior, k=mechanism.k).values
+    found = np.empty(surveys)
+    for i in range(surveys):
+        shares = np.broadcast_to(p, (drawn.strata.size, p.size))
+        if alike is not None:
+            shares = generator.dirichlet(p * (1 - alike) / alike, drawn.strata.size)
+        x = _drawn(shares[drawn.units], generator)
+        y = _drawn(np.asarray(mechanism.matrix)[x], generator)
+        reports = [mechanism.outputs[code] for code in y.tolist()]
+        limits = estimate_frequencies(reports, mechanism, sample=sample).interval()
+        found[i] = float(np.ptp(limits, axis=1).max()) / 2
+    return found
+
+
+def _people(sample: Sample) -> int:
+    return next(len(one) for one in (sample.weights, sample.strata, sample.cluster) if one is not None)
+
+
+def _drawn(shares: Floats, generator: np.random.Generator) -> Any:
+    """One number for each row of shares."""
+    above = generator.random((len(shares), 1)) >= shares.cumsum(axis=1)
+    return np.minimum(above.sum(axis=1), shares.shape[1] - 1)
 
 
 def _truth(workload: Any, place: int, p: Floats) -> float:

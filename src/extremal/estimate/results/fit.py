@@ -13,6 +13,7 @@ random sample, of a finite population, limits are those of the law of their repo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +51,9 @@ MOST_ENUMERATED = 500  # reports: beyond, score limits hold as well, and are as 
 MOST_VALUES = 1 << 17  # statistics × reports for which Gaffke's limits take a second
 TOLERANCE = 1e-10
 """Mean log-likelihood that a maximum likelihood estimate may miss: far below the 1/n by which it is uncertain."""
+
+Drawn = Callable[[int, int], Sampling | None]
+"""How the respondents of a survey will be drawn: their number and the size of the statistic ↦ how it deviates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +100,11 @@ class Observed:
         )
 
     @classmethod
-    def expected(cls, channel: Channel, p: Floats, n: int) -> Observed:
+    def expected(cls, channel: Channel, p: Floats, n: int, drawn: Drawn | None = None) -> Observed:
         """As if each of n reports came as often as it is expected to when row i has probability p_i."""
         statistic = channel.expected(p)
-        return cls(statistic, statistic, n, float(n), int(np.count_nonzero(statistic)))
+        sampling = None if drawn is None else drawn(n, statistic.size)
+        return cls(statistic, statistic, n, float(n), int(np.count_nonzero(statistic)), sampling=sampling)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ relative to that of as many people drawn one by one, is
     n Σ_c [ρ W_c² + (1 − ρ) Σ_{i in c} w_i²] / (Σ w)²,   W_c = Σ_{i in c} w_i
 
 (Kish 1965: 1 + (b − 1)ρ for equal weights and clusters of b; (Σw²)n/(Σw)² without clusters). Randomisation is drawn for
-each person alone: reports of a cluster are less alike than its answers, and the effect is an upper bound for them.
-Strata and a finite population can only save people where weights are equal; what they save is not counted.
+each person alone, so that reports of a cluster are less alike than its answers (`planning.units`). Strata and a finite
+population can only save people where weights are equal; what they save is not counted.
 
 Reference: Kish, Survey Sampling (1965).
 """
@@ -25,6 +25,7 @@ from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.reports.degrees import reach
 from extremal.estimate.reports.described import Joint
 from extremal.estimate.reports.sample import Sample
+from extremal.studies.planning.units import PlannedSampling, Units
 from extremal.tables import number
 
 
@@ -35,14 +36,14 @@ class DesignEffect:
     Attributes:
         people: how many count for one who is drawn alone, at least 1.
         clusters: for each person; 0 without clusters.
-        strata: their number.
         words: the design in a few words.
+        units: what a survey like it will show; None where people are drawn one by one.
     """
 
     people: float = 1.0
     clusters: float = 0.0
-    strata: int = 1
     words: str = ""
+    units: Units | None = None
 
     @classmethod
     def of(cls, sample: Sample | None, intraclass: Any) -> DesignEffect:
@@ -63,24 +64,26 @@ class DesignEffect:
         people = w.size * (rho * (sums @ sums) + (1 - rho) * (w @ w)) / w.sum() ** 2
         clusters = found.strata.size / w.size if found.clustered else 0.0
         alike = f", intraclass correlation {number(rho, 3)}" if found.clustered else ""
-        return cls(max(1.0, float(people)), clusters, int(found.sampled.size), f"{found.words}{alike}")
+        return cls(max(1.0, float(people)), clusters, f"{found.words}{alike}", Units.of(found, rho))
 
     @property
     def sentence(self) -> str:
         """For the summary of a plan; empty where people are drawn one by one."""
-        many = f"Design effect {number(self.people, 3)} ({self.words})"
-        return f"{many}: so many people count for one who is drawn alone." if self.words else ""
+        means = "so many people count for one who is drawn alone"
+        means = f"{means}, fewer where answers are randomised" if self.clusters else means
+        return f"Design effect {number(self.people, 3)} ({self.words}): {means}." if self.words else ""
 
     def worth(self, n: int, level: float) -> int:
-        """As how many independent reports n of this design count in an interval of this level."""
-        found = n / self.people
-        if self.clusters:
-            found *= (quantile(level) / reach(level, self.degrees(n))) ** 2
-        return max(2, int(found))
+        """As how many independent answers n of this design count in an interval of this level."""
+        degrees = None if self.units is None or not self.clusters else self.units.at(n)
+        return max(2, int(n / self.people * (quantile(level) / reach(level, degrees)) ** 2))
 
-    def degrees(self, n: int) -> int:
-        """Of freedom of the variance between the clusters of n people."""
-        return max(1, round(n * self.clusters) - self.strata)
+    def sampling(self, n: int, size: int) -> PlannedSampling | None:
+        """What n reports with a statistic of this size will show; None where people are drawn one by one."""
+        return None if self.units is None else self.units.sampling(n, size, self.words)
+
+
+ALONE = DesignEffect()  # people are drawn one by one
 
 
 def _correlation(sample: Sample, intraclass: Any) -> float:

@@ -23,7 +23,7 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
 from extremal.privacy import LDP
-from extremal.studies.planning.design_effect import DesignEffect
+from extremal.studies.planning.design_effect import ALONE, DesignEffect
 from extremal.studies.planning.widths import (
     AtPrior,
     AtWorst,
@@ -33,7 +33,6 @@ from extremal.studies.planning.widths import (
     PlainAtPrior,
     PlainAtWorst,
     SurveyWidths,
-    Thinned,
     Widths,
 )
 from extremal.utility import Frequencies, Workload
@@ -80,7 +79,6 @@ class Goal(Protocol):
         ...
 
 
-ALONE = DesignEffect()  # people are drawn one by one
 MOST_DESIGNED = 32  # inputs: beyond, a design takes longer than a plan should
 COMPARED = 10_000  # people for whom two mechanisms are compared
 TOLERANCE = 1e-3
@@ -135,8 +133,9 @@ class ShareOfEach:
         return int(d[int(np.argmin(widest * (1 - widest) / (a - b) ** 2))])
 
     def widths(self, mechanism: Mechanism) -> SurveyWidths:
-        found = AtWorst(mechanism, self.level) if self.prior is None else AtPrior(mechanism, self.prior, self.level)
-        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
+        if self.prior is None:
+            return AtWorst(mechanism, self.level, self.effect)
+        return AtPrior(mechanism, self.prior, self.level, self.effect)
 
     def plain(self, mechanism: Mechanism) -> Widths:
         labels = tuple(range(self.k)) if self.inputs is None else tuple(self.inputs)
@@ -179,8 +178,7 @@ class Statistics:
         return design(LDP(epsilon), self.workload, inputs=self.inputs, tolerance=TOLERANCE).mechanism
 
     def widths(self, mechanism: Mechanism) -> SurveyWidths:
-        found = OfStatistics(mechanism, self.workload, self.level)
-        return found if self.effect == ALONE else Thinned(found, self.effect, self.level)
+        return OfStatistics(mechanism, self.workload, self.level, self.effect)
 
     def plain(self, mechanism: Mechanism) -> Widths:
         single = self.workload.prior

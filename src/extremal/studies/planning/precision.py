@@ -157,7 +157,7 @@ def plan(
             variance.
         assurance: with which probability a survey shall reach the half-width, given or solved for; not given, it is
             reached at the expected counts. Exact or on the safe side where counts are binomial, else approximate.
-        sample: an `ex.Sample` like the planned one: people count by Kish's design effect (`planning.design_effect`).
+        sample: an `ex.Sample` like the planned one, with whose limits is planned (`planning.units`).
         intraclass: with clusters, the correlation of the answers of two people of one cluster; 1 is the worst case.
 
     Raises:
@@ -176,7 +176,7 @@ def plan(
     >>> ex.plan(workload=ex.Mean([0, 1, 2, 3]), epsilon=1, half_width=0.1).n
     3919
     >>> ex.plan(k=4, epsilon=1, half_width=0.05, sample=ex.Sample(cluster=[*range(50)] * 20), intraclass=0.05).n
-    8026
+    4517
 
     Reference: Chow, Shao and Wang, Sample Size Calculations in Clinical Research; Warner (1965); Ye and Barg (2018).
     """

@@ -10,6 +10,9 @@ so the worst prior with p(x) = t puts all the rest on the z with the largest M(x
 cell. Limits are cut to [0, 1], so that the largest length may lie next to an end; t is searched on a grid that is
 refined three times, to about 10^-5.
 
+With weights, strata or clusters the limits are those that an estimate will have with such a sample
+(`extremal.studies.planning.units`), and `planning.scatter` says how they differ from survey to survey.
+
 For the statistics of a workload it is read off `ex.estimate_workload` in the same way, at the workload's own prior; of
 a class of priors, at the one with the largest total variance.
 """
@@ -29,17 +32,20 @@ from scipy.special import ndtr
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Flags
 from extremal.estimate.expected import expected_estimate, expected_workload
-from extremal.estimate.intervals.binomial import mapped_limits
+from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations, row_prior
+from extremal.estimate.reports.sampling import OneReport
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.linear import LinearEstimate
 from extremal.estimate.workload import WorkloadEstimate, statistics_of
 from extremal.exact import Prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.studies.planning.design_effect import DesignEffect
+from extremal.studies.planning.design_effect import ALONE, DesignEffect
+from extremal.studies.planning.scatter import Scattered
+from extremal.studies.planning.units import PlannedSampling
 from extremal.utility import Workload
 
 GRID = 33  # values of t in each round, which narrows their step by 16
@@ -79,10 +85,6 @@ class Widths(Protocol):
 class SurveyWidths(Widths, Protocol):
     """The same for surveys, whose intervals differ."""
 
-    def each(self, n: int) -> Floats:
-        """Half-widths of all intervals with n reports, one for each statement."""
-        ...
-
     def assurance(self, n: int, half_width: float) -> Assured:
         """The probability that no interval of a survey is wider."""
         ...
@@ -97,30 +99,8 @@ class Plain:
     level: float
 
     def at(self, n: int) -> Reached:
-        """With n answers, or n reports."""
+        """With n answers."""
         return self.widths.at(self.effect.worth(n, self.level))
-
-
-@dataclass(frozen=True, eq=False)
-class Thinned(Plain):
-    """The same with randomisation."""
-
-    widths: SurveyWidths
-
-    def each(self, n: int) -> Floats:
-        """With n reports."""
-        return self.widths.each(self.effect.worth(n, self.level))
-
-    def assurance(self, n: int, half_width: float) -> Assured:
-        """As of so many independent reports as n are worth; with clusters, by the χ² of the variance between them."""
-        from scipy.special import chdtrc
-
-        if not self.effect.clusters:
-            found = self.widths.assurance(self.effect.worth(n, self.level), half_width)
-            return found if found.probability == 1 else _about(found)
-        degrees = self.effect.degrees(n)
-        missed = chdtrc(degrees, degrees * (half_width / self.each(n)) ** 2)
-        return Assured(max(0.0, 1 - float(missed.sum())), ABOUT.format(EXACT if missed.size == 1 else BOUND))
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,19 +110,19 @@ class AtPrior:
     mechanism: Mechanism
     prior: Prior
     level: float
+    effect: DesignEffect = ALONE
 
     def at(self, n: int) -> Reached:
         """With n reports."""
-        expected = expected_estimate(self.mechanism, self.prior, n)
+        expected = self._expected(n)
         return _widest(expected.interval(self.level), expected.inputs, expected.estimate)
-
-    def each(self, n: int) -> Floats:
-        """With n reports."""
-        return _half_widths(expected_estimate(self.mechanism, self.prior, n), self.level)
 
     def assurance(self, n: int, half_width: float) -> Assured:
         """By binomial counts where they are, else by how the variance is estimated."""
-        return _assured(expected_estimate(self.mechanism, self.prior, n), self.level, half_width)
+        return _assured(self._expected(n), self.level, half_width)
+
+    def _expected(self, n: int) -> FrequencyEstimate:
+        return expected_estimate(self.mechanism, self.prior, n, self.effect.sampling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,11 +146,13 @@ class AtWorst:
 
     mechanism: Mechanism
     level: float
+    effect: DesignEffect = ALONE
 
     @cached_property
-    def _cells(self) -> tuple[Flags, Floats, Floats, tuple[Any, ...]]:
+    def _cells(self) -> tuple[Flags, Floats, Floats, tuple[Any, ...], Floats]:
         """Which cells are binomial, and two numbers of each: P(counted | in it), P(counted | not in it); or its largest
-        second moments given an input in it, and not."""
+        second moments given an input in it, and not. Then their labels, and the least and the largest contribution of a
+        report."""
         mechanism, channel = self.mechanism, channel_of(self.mechanism)
         combinations = Combinations.inputs(mechanism, channel)
         inverse = channel.inverse(row_prior(mechanism, None))
@@ -186,20 +168,22 @@ class AtWorst:
         # Cells of a symmetric mechanism are alike up to rounding: one of each kind is enough.
         kinds = np.column_stack([binomial, _significant(inside), _significant(outside)])
         first = np.sort(np.unique(kinds, axis=0, return_index=True)[1])
-        return binomial[first], inside[first], outside[first], tuple(labels[x] for x in first.tolist())
+        ends = np.stack([small, large])[:, first]
+        return binomial[first], inside[first], outside[first], tuple(labels[x] for x in first.tolist()), ends
 
     def at(self, n: int) -> Reached:
         """With n reports."""
-        binomial, first, second, labels = self._cells
+        binomial, first, second, labels, ends = self._cells
+        sampling = self.effect.sampling(n, 0)
         low, high = np.zeros(first.size), np.ones(first.size)
         for _ in range(ROUNDS):
             t = low + (high - low) * np.linspace(0, 1, GRID)[:, None]
             widths = np.empty(t.shape)
-            if binomial.any():
-                widths[:, binomial] = _binomial(t[:, binomial], n, self.level, first[binomial], second[binomial])
-            if not binomial.all():
-                rest = ~binomial
-                widths[:, rest] = _score(t[:, rest], n, self.level, first[rest], second[rest])
+            one = np.where(binomial, (t - ends[0]) * (ends[1] - t), t * first + (1 - t) * second - t**2)
+            people = np.full(t.shape, float(n)) if sampling is None else _worth(t, one, ends, sampling, self.level)
+            for kind, half in ((binomial, _binomial if sampling is None else _beta), (~binomial, _score)):
+                if kind.any():
+                    widths[:, kind] = half(t[:, kind], people[:, kind], self.level, first[kind], second[kind])
             best = widths.argmax(axis=0)
             step = (high - low) / (GRID - 1)
             middle = low + step * best
@@ -207,14 +191,10 @@ class AtWorst:
         widest = int(widths.max(axis=0).argmax())
         return Reached(float(widths.max()), labels[widest], float(middle[widest]))
 
-    def each(self, n: int) -> Floats:
-        """Of the widest, with n reports."""
-        return np.array([self.at(n).half_width])
-
     def assurance(self, n: int, half_width: float) -> Assured:
         """No binomial count has a wider interval than the worst one; others are as likely wider as they are there."""
         worst = self.at(n)
-        if self._cells[0].all():
+        if self._cells[0].all() and self.effect.units is None:
             return Assured(float(half_width >= worst.half_width - ROUNDING), BOUND)
         found = _assured(self._there(worst, n), self.level, half_width, only=worst.about)
         return Assured(found.probability, BOUND if found.words == EXACT else ABOUT.format(BOUND))
@@ -223,11 +203,13 @@ class AtWorst:
         """What n reports say at the worst prior: all others give the answer whose reports vary most."""
         mechanism, channel = self.mechanism, channel_of(self.mechanism)
         x = mechanism.inputs.index(worst.about)
-        moments = np.array(channel.inverse(row_prior(mechanism, None)).moments(None))[x]
+        moments = np.zeros(mechanism.k)  # of a binomial count all others are alike
+        if not self._cells[0].all():
+            moments = np.array(channel.inverse(row_prior(mechanism, None)).moments(None))[x]
         moments[x] = -np.inf
         prior = np.zeros(mechanism.k)
         prior[x], prior[int(moments.argmax())] = worst.value, 1 - worst.value
-        return expected_estimate(mechanism, prior, n)
+        return expected_estimate(mechanism, prior, n, self.effect.sampling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +222,7 @@ class PlainAtWorst:
     def at(self, n: int) -> Reached:
         """With n answers: a share of one half has the widest interval."""
         t = np.linspace(0, 1, 2 * GRID - 1)
-        widths = _binomial(t, n, self.level, np.ones(t.size), np.zeros(t.size))
+        widths = _binomial(t, np.full(t.size, float(n)), self.level, np.ones(t.size), np.zeros(t.size))
         best = int(widths.argmax())
         return Reached(float(widths[best]), self.label, float(t[best]))
 
@@ -252,19 +234,16 @@ class OfStatistics:
     mechanism: Mechanism
     workload: Workload
     level: float
+    effect: DesignEffect = ALONE
 
     @cached_property
     def _expected(self) -> Callable[[int], WorkloadEstimate]:
-        return expected_workload(self.mechanism, self.workload)
+        return expected_workload(self.mechanism, self.workload, self.effect.sampling)
 
     def at(self, n: int) -> Reached:
         """With n reports."""
         expected = self._expected(n)
         return _widest(expected.interval(self.level), expected.names, expected.estimate)
-
-    def each(self, n: int) -> Floats:
-        """With n reports."""
-        return _half_widths(self._expected(n), self.level)
 
     def assurance(self, n: int, half_width: float) -> Assured:
         """As of shares."""
@@ -291,12 +270,6 @@ class OfPlainStatistics:
         return _widest(np.column_stack([low, high]), names, centre)
 
 
-def _half_widths(expected: LinearEstimate, level: float) -> Floats:
-    """Of one interval for each statement: two shares are one."""
-    limits = expected.interval(level)[_statements(expected)]
-    return np.asarray((limits[:, 1] - limits[:, 0]) / 2)
-
-
 def _statements(expected: LinearEstimate) -> Counts:
     """Which intervals are about something else than those before. Two shares that sum to one are one statement, and
     whatever is learnt about two kinds of people from two reports."""
@@ -311,6 +284,10 @@ def _assured(expected: LinearEstimate, level: float, half_width: float, only: An
     """One minus the sum over all statements (or that about `only`) of the probability that its interval is wider."""
     fit, chosen = expected.fit, _statements(expected)
     chosen = chosen if only is None else np.array([expected.labels.index(only)])
+    sampling = fit.observed.sampling
+    if isinstance(sampling, PlannedSampling):
+        missed = float(Scattered(expected, sampling, level, chosen).missed(half_width).sum())
+        return _about(Assured(max(0.0, 1.0 - missed), EXACT if chosen.size == 1 else BOUND))
     binary = fit.inverse.binary(fit.combinations.matrix)[chosen]
     missed = sum(_missed_count(expected, level, half_width, chosen[binary]))
     missed += float(_missed_variance(expected, level, half_width, chosen[~binary]).sum())
@@ -374,18 +351,35 @@ def _significant(values: Floats) -> Floats:
     return np.asarray(np.rint(values / unit) * unit)
 
 
-def _binomial(t: Floats, n: int, level: float, inside: Floats, outside: Floats) -> Floats:
-    count = np.rint(n * (outside + (inside - outside) * t)).astype(np.int64)
-    limits = mapped_limits(count, n, level, np.broadcast_to(inside, t.shape), np.broadcast_to(outside, t.shape))
+def _worth(t: Floats, one: Floats, ends: Floats, sampling: PlannedSampling, level: float) -> Floats:
+    """How many independent reports are as precise, at values t with variances `one` of a report."""
+    small, large = (np.broadcast_to(end, t.shape).ravel() for end in ends)
+    at, spread = t.ravel(), np.maximum(one.ravel(), 0.0)
+    report = OneReport(spread, np.column_stack([small - at, large - at]), 1 / (large - small))
+    variance = sampling.units.variance(spread, at * (1 - at), sampling.people)
+    return sampling.effective(report, variance, level, np.zeros((at.size, 1))).reshape(t.shape)
+
+
+def _binomial(t: Floats, n: Floats, level: float, inside: Floats, outside: Floats) -> Floats:
+    people = int(n.flat[0])
+    count = np.rint(people * (outside + (inside - outside) * t)).astype(np.int64)
+    limits = mapped_limits(count, people, level, np.broadcast_to(inside, t.shape), np.broadcast_to(outside, t.shape))
     return np.asarray((limits[..., 1] - limits[..., 0]) / 2)
 
 
-def _score(t: Floats, n: int, level: float, own: Floats, other: Floats) -> Floats:
+def _beta(t: Floats, n: Floats, level: float, inside: Floats, outside: Floats) -> Floats:
+    """The same with a sample."""
+    limits = beta_limits(n * (outside + (inside - outside) * t), n, level)
+    found = mapped(limits[..., 0], limits[..., 1], inside, outside)
+    return np.asarray((found[..., 1] - found[..., 0]) / 2)
+
+
+def _score(t: Floats, n: Floats, level: float, own: Floats, other: Floats) -> Floats:
     own, other = np.broadcast_to(own, t.shape).ravel(), np.broadcast_to(other, t.shape).ravel()
     at = t.ravel()
     moment = at * own + (1 - at) * other
     bounds = np.zeros(at.size), np.ones(at.size)
-    limits = score_limits(at, n, quantile(level), bounds, at, moment - at**2, (other, moment, own))
+    limits = score_limits(at, n.ravel(), quantile(level), bounds, at, moment - at**2, (other, moment, own))
     return np.asarray((limits[:, 1] - limits[:, 0]) / 2).reshape(t.shape)
 
 
