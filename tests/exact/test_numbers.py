@@ -2,12 +2,15 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from extremal.errors import InvalidParameter
-from extremal.exact import as_count, as_fraction, decimal_text
+from extremal.exact import ANY_LABELS, as_count, as_fraction, decimal_text, in_order, matrix_in_order
 
 
 @pytest.mark.parametrize(
@@ -69,3 +72,44 @@ def test_decimal_text_is_read_back_exactly(number: Fraction) -> None:
 def test_decimal_text_of_long_expansions_is_a_ratio() -> None:
     assert decimal_text(Fraction(1, 2**500)) == str(Fraction(1, 2**500))
     assert decimal_text(Fraction(-5, 4)) == "-1.25"
+
+
+LABELS = ["no", "yes"]
+
+
+def test_names_decide_the_order_of_numbers() -> None:
+    assert in_order(pd.Series({"yes": 1, "no": 2}), "p", LABELS) == [2, 1]
+    assert in_order(pd.Series({1: 5, 0: 7}), "p", [np.int64(0), 1]) == [7, 5]
+    for nameless in ([1, 2], np.arange(2), pl.Series([1, 2]), pd.Series([1, 2])):
+        assert in_order(nameless, "p", LABELS) is nameless
+        assert in_order(nameless, "p") is nameless
+    numbered = pd.Series([5, 7])
+    assert in_order(numbered, "p", [0, 1]) == [5, 7]
+    frame = pd.DataFrame([[1, 2], [3, 4]], index=["yes", "no"], columns=["b", "a"])
+    assert matrix_in_order(frame, "a", LABELS, ["a", "b"]).tolist() == [[4, 3], [2, 1]]
+    assert matrix_in_order(frame, "a", ANY_LABELS, ["a", "b"]).tolist() == [[2, 1], [4, 3]]
+    assert matrix_in_order(frame, "a", LABELS, ANY_LABELS).tolist() == [[3, 4], [1, 2]]
+    assert matrix_in_order([pd.Series({"b": 1, "a": 2}), [3, 4]], "a", None, ["a", "b"]) == [[2, 1], [3, 4]]
+    for columns in (pl.DataFrame({"b": [1], "a": [2]}), pa.table({"b": [1], "a": [2]})):
+        assert matrix_in_order(columns, "a", ANY_LABELS, ["a", "b"]).tolist() == [[2, 1]]
+    unnamed = pl.DataFrame([[1], [2]])
+    assert matrix_in_order(unnamed, "a", ANY_LABELS, ["a", "b"]).tolist() == [[1, 2]]
+    array = np.eye(2)
+    assert matrix_in_order(array, "a", LABELS, LABELS) is array
+
+
+def test_other_names_are_refused() -> None:
+    for wrong, said in (
+        ({"yes": 1}, "1 missing, 0 unknown, 0 repeated"),
+        ({"yes": 1, "no": 2, "maybe": 3}, "0 missing, 1 unknown, 0 repeated"),
+    ):
+        with pytest.raises(InvalidParameter, match=f"labels of p must be 'no', 'yes', each once: {said}"):
+            in_order(pd.Series(wrong), "p", LABELS)
+    with pytest.raises(InvalidParameter, match="1 missing, 0 unknown, 1 repeated"):
+        in_order(pd.Series([1, 2], index=["no", "no"]), "p", LABELS)
+    with pytest.raises(InvalidParameter, match="p must be without labels here.*to_numpy"):
+        in_order(pd.Series({"yes": 1, "no": 2}), "p")
+    with pytest.raises(InvalidParameter, match="p must be one-dimensional, and not a frame"):
+        in_order(pd.DataFrame({"no": [1], "yes": [2]}), "p", LABELS)
+    with pytest.raises(InvalidParameter, match="'0', '1', '2', '3', '4', '5', …, each once"):
+        in_order(pd.Series({"x": 1}), "p", list("0123456"))

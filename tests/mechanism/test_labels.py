@@ -5,7 +5,7 @@ import pytest
 
 import extremal as ex
 from extremal.errors import InvalidLabel, InvalidParameter, MalformedFile, UnknownLabel
-from extremal.mechanism.labels import Labels, count_and_labels
+from extremal.mechanism.labels import Labels, count_and_labels, refuse_other_inputs
 
 
 def test_labels_are_kept_as_given() -> None:
@@ -136,3 +136,17 @@ def test_labels_or_their_number_come_first(arguments: tuple, message: str) -> No
     assert count_and_labels(["no", "yes"], None, 1) == (2, ["no", "yes"])
     with pytest.raises(InvalidParameter, match=message):
         count_and_labels(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        (("no", "maybe"), "The first has no 'maybe'"),
+        (("no",), "The first has 'yes', too"),
+        (("yes", "no"), "The first has 'no' where this has 'yes': another order"),
+    ],
+)
+def test_other_inputs_are_refused_by_a_label_that_tells_them_apart(inputs: tuple[str, ...], said: str) -> None:
+    refuse_other_inputs(("no", "yes"), ("no", "yes"), "m1.inputs")
+    with pytest.raises(InvalidParameter, match=said):
+        refuse_other_inputs(inputs, ("no", "yes"), "m1.inputs")
