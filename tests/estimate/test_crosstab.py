@@ -273,3 +273,12 @@ def test_groups_have_one_order_in_tables_and_in_by(column: Any) -> None:
     assert list(table.second.inputs) == list(by) == ([0, 1, 2] if 0 in by else ORDERED)
     within = table.conditional("g")
     assert within[within["z"] == "yes"]["shown"].tolist() == pytest.approx([one.shown[1] for one in by.values()])
+
+
+def test_a_weighted_share_of_reports_that_are_all_alike_has_limits() -> None:
+    m = ex.unary_encoding(3, 6)
+    report = m.privatize([0])[0]
+    data = {"r": [report] * 12, "g": ["a", "b"] * 6}
+    found = ex.estimate_crosstab(data, {"r": m, "g": None}, weights=np.repeat([1.0, 3.0], 6)).conditional("g")
+    assert (found["low"] <= found["shown"]).all()
+    assert (found["shown"] <= found["high"]).all()

@@ -208,7 +208,8 @@ class CrosstabEstimate(Tabled):
             return self.effective_n
         ends = np.array([[contributions.min(), contributions.max()]]) - contributions @ self.table.ravel()
         part = [float(shares.ravel()[inside].sum()) for shares in (self.table, self.squares)]
-        one = OneReport(np.array([unit]), ends, width / np.ptp(ends, axis=1), *part)
+        told = width / np.maximum(np.ptp(ends, axis=1), width)  # not all reports may have occurred
+        one = OneReport(np.array([unit]), ends, told, *part)
         apart = None if self.sampling is None else contributions[None, self.cells] @ self.sampling.apart
         return float(self._as_precise(one, np.array([variance]), level, apart)[0])
 
