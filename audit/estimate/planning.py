@@ -3,9 +3,10 @@
 * Precision: 20 plans (mechanisms, shares, ε and levels) with the n that `ex.plan` returns. 400 surveys of each are
   simulated at the planned shares, or at the worst ones, and estimated as the plan says. The mean half-width of the
   widest cell must be the planned one within 4 standard errors and the length that one report more or less makes
-  (expected counts are rounded to whole ones). It may be smaller by at most 5% at the worst shares, where the plan takes
-  the widest of neighbouring counts, and where an interval next to the expected one is cut at 0 or 1. The interval must
-  hold the truth with the planned level, less 4 standard errors.
+  (expected counts are rounded to whole ones); for workloads, what the larger of two estimates of a variance is above
+  each. It may be smaller by at most 5% at the worst shares, where the plan takes the widest of neighbouring counts, and
+  where an interval next to the expected one is cut at 0 or 1. The interval must hold the truth with the planned level,
+  less 4 standard errors.
 * Power: 20 plans of `ex.plan_test`; 20,000 data sets of each under either hypothesis. Rejections under the alternative
   must be as frequent as planned within 4 standard errors, and under the hypothesis at most as frequent as the level.
 * Samples: plans with weights to 4:1, 2 to 30 strata (a finite population too) and clusters of 10 to 60 people with
@@ -78,13 +79,26 @@ def _reached(plan: Plan, prior: Any, workload: Any, n: int, i: int) -> tuple[boo
     generator = np.random.default_rng([SEED, i])
     seen = simulated_surveys(plan.mechanism, prior, n, plan.widest, plan.level, SURVEYS, generator, workload)
     mean, error = seen.mean_half_width
-    one = plan.half_width / math.sqrt(n) if workload is None else 0.0
+    one = _moved(plan, prior, workload, n)
     cut = workload is None and not 2 * plan.half_width < plan.value < 1 - 2 * plan.half_width
     slack = SLACK * plan.half_width if cut or plan.goal.where.startswith("whatever") else 0.0
     fits = plan.half_width - slack - ERRORS * error - one <= mean <= plan.half_width + ERRORS * error + one
     holds = seen.coverage >= plan.level - ERRORS * math.sqrt(plan.level * (1 - plan.level) / SURVEYS)
     said = f"planned ±{plan.half_width:.5f}, seen ±{mean:.5f} (s.e. {error:.1e}), coverage {seen.coverage:.4f}"
     return fits and holds, said
+
+
+def _moved(plan: Plan, prior: Any, workload: Any, n: int) -> float:
+    """By how much the mean may differ: the length that one report makes; for workloads, of which the larger of the
+    fitted and the seen variance counts, a quarter of the relative scatter of the seen one (half of that in V)."""
+    if workload is None:
+        return plan.half_width / math.sqrt(n)
+    found = ex.estimate_workload(dict.fromkeys(plan.mechanism.outputs, 1), plan.mechanism, workload)
+    influence = found.fit.inverse.influence(found.fit.combinations.matrix)
+    assert influence is not None
+    q, b = plan.mechanism.marginal(prior), influence[found.labels.index(plan.widest)]
+    apart = b - q @ b
+    return float(plan.half_width * math.sqrt((q @ apart**4 / (q @ apart**2) ** 2 - 1) / n) / 4)
 
 
 def power_plans() -> Iterator[tuple[TestPlan, Any, Any]]:
