@@ -389,6 +389,10 @@ class OneReport:
     share: float = 1.0
     squares: float = 1.0
 
+    def weighted_worth(self, variance: Floats, level: float, n: float) -> Floats:
+        """`worth` of people drawn one by one with weights, Kish's number of them n."""
+        return self.worth(variance, level, np.zeros((variance.size, 1)), np.array([1 / n]), np.zeros(1))
+
     def worth(self, variance: Floats, level: float, apart: Floats, noise: Floats, together: Floats) -> Floats:
         """How many independent reports of equal weight are as precise: the least of σ²/V at the estimate and at its
         limits.

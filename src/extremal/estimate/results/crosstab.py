@@ -215,8 +215,7 @@ class CrosstabEstimate(Tabled):
 
     def _as_precise(self, one: OneReport, variance: Floats, level: float, apart: Floats | None) -> Floats:
         if self.sampling is None or apart is None:
-            alone = np.array([1 / self.effective_n])
-            return one.worth(variance, level, np.zeros((variance.size, 1)), alone, np.zeros(1))
+            return one.weighted_worth(variance, level, self.effective_n)
         return self.sampling.effective(one, variance, level, apart)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:

@@ -490,8 +490,8 @@ class Fit:
         told = np.divide(width, large - small, out=np.ones_like(centre), where=large > small)
         one = OneReport(unit, np.column_stack([small - centre, large - centre]), told)
         if sampling is None:
-            variance, nothing = self._spread(rows, self.spread, self.observed.squares)[chosen] / n, np.zeros(1)
-            return one.worth(variance, level, np.zeros((centre.size, 1)), np.array([1 / n]), nothing)
+            variance = self._spread(rows, self.spread, self.observed.squares)[chosen] / n
+            return one.weighted_worth(variance, level, n)
         apart = self.inverse.apply(sampling.apart)
         variance = sampling.variances(self.inverse, rows, self.plausible)[chosen]
         return sampling.effective(one, variance, level, (apart if rows is None else rows @ apart)[chosen])
