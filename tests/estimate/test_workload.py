@@ -167,7 +167,7 @@ def test_words_of_bits_are_read_for_workloads_and_tables() -> None:
     shares = ex.estimate_frequencies(reports, m)
     found = ex.estimate_workload(reports, m, ex.CDF(5))
     assert found.estimate == pytest.approx(np.cumsum(shares.estimate)[:-1])
-    fitted = shares.fit.inverse.variances(shares.fit.plausible, shares.fit.plausible)[0]  # shares have the seen one, too
+    fitted = shares.fit.inverse.variances(shares.fit.plausible, shares.fit.plausible)[0]
     assert found.standard_error[0] == pytest.approx(np.sqrt(fitted / 200), rel=1e-9)
     assert found.standard_error[0] <= shares.standard_error[0] * (1 + 1e-9)
     frame = {"report": list(reports), "group": ["a", "b"] * 100, "again": list(again)}
